@@ -1,0 +1,114 @@
+"""A workload as a value: what it asks for, where it waits, what it holds.
+
+One object of a managed kind becomes one ``Workload`` each time it is seen (``workloads`` reads it); nothing in it is
+remembered from an earlier sight, so a restart of everything loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NewType
+
+from webhook.model.kinds import Kind
+from webhook.model.quantity import NOTHING, Amount, Amounts, add, times
+
+Uid = NewType("Uid", str)
+_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class PodSet:
+    """Pods of one template. ``requests`` is per pod; ``count`` is how many run at once."""
+
+    name: str
+    count: int
+    requests: Amounts
+    node_selector: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+
+    @property
+    def total(self) -> Amounts:
+        """What all its pods ask for together."""
+        return times(self.requests, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """What a start wrote into one pod template; taken out again, to the letter, before another start."""
+
+    nodes: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+    tolerations: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """One pod set of an admission: how many pods, which flavor for which resource, and the amounts charged in all."""
+
+    name: str
+    count: int
+    flavors: Mapping[str, str]
+    amounts: Amounts
+    injected: Injected = Injected()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The record of a start, annotation ``tidegate.dev/admission``. ``at`` is RFC 3339 with microseconds."""
+
+    queue: str
+    pod_sets: tuple[Assigned, ...]
+    at: str
+    revision: str
+
+
+class Phase(Enum):
+    """Where in its life a workload is. Finished beats suspended in every rule."""
+
+    WAITING = "waiting"
+    """suspended, and no pod of it is left"""
+    STARTED = "started"
+    """not suspended, not finished"""
+    STOPPING = "stopping"
+    """suspended or finished, but pods of it are left: still charged"""
+    FINISHED = "finished"
+    """done for good and no pod is left: charged nothing"""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One root object in a queue, as last seen.
+
+    ``asks`` is what a start would need; ``holds`` maps pod set names to the number of pods charged now (empty while
+    waiting and when finished). ``place`` orders the queue: seconds since the epoch with microseconds, from
+    ``submitted``, else the creation time. ``admission`` is the record of the latest start, kept while it waits again.
+    """
+
+    uid: Uid
+    kind: Kind
+    namespace: str
+    name: str
+    queue: str
+    priority: int
+    place: float
+    phase: Phase
+    asks: tuple[PodSet, ...]
+    holds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    admission: Admission | None = None
+    hold: str | None = None
+    stamped: bool = True
+    submitted_by: str = ""
+    labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+    resource_version: str = ""
+    deleting: bool = False
+
+    @property
+    def total(self) -> Mapping[str, Amount]:
+        """What it asks for in all, over all pod sets."""
+        return add(*(pods.total for pods in self.asks)) if self.asks else NOTHING
+
+    @property
+    def title(self) -> str:
+        """How messages name it: ``Job team-a/train``."""
+        return f"{self.kind.name} {self.namespace}/{self.name}"
