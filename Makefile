@@ -10,7 +10,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test test-cluster lint format coverage bench soak clean
+.PHONY: help venv demo test test-cluster format coverage bench soak clean \
+        lint lint-format lint-code lint-types lint-layers lint-policies
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,11 +46,17 @@ test-cluster: $(DEV)  ## the tests against a real API server (needs Go or KUBEBU
 	$(BIN)/python tests/cluster/build.py && \
 	{ $(PYTEST) -m cluster || { code=$$?; [ $$code -eq 5 ] && echo "no test is marked cluster" || exit $$code; }; }
 
-lint: $(DEV)  ## everything that is checked without running the code
+lint: lint-format lint-code lint-types lint-layers lint-policies  ## everything that is checked without running the code
+
+lint-format: $(DEV)
 	$(BIN)/ruff format --check
+lint-code: $(DEV)
 	$(BIN)/ruff check
+lint-types: $(DEV)
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+lint-layers: $(DEV)
+	$(BIN)/lint-imports --no-logo
+lint-policies: $(DEV)
 	$(BIN)/tidegate lint policies
 
 format: $(DEV)  ## put the code into the form that lint asks for
