@@ -1,0 +1,44 @@
+"""The answer to one request, before it is put into words the API server reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from webhook.model.patch import NO_PATCH, Patch
+
+FORBIDDEN = 403
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason to refuse: one line, with the rule and the ``file:line`` it stands at, where a rule is behind it."""
+
+    message: str
+    rule: str = ""
+    place: str = ""
+
+    @property
+    def line(self) -> str:
+        """As the submitter reads it; never more than one line."""
+        source = f" ({' '.join(part for part in (self.rule, self.place) if part)})" if self.place else ""
+        return " ".join(f"{self.message}{source}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Allowed unless there is a refusal; then all of them are told, one line each, and no patch is sent."""
+
+    patch: Patch = NO_PATCH
+    warnings: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    code: int = FORBIDDEN
+    note: str = ""
+    """what was decided, in one word, for logs and metrics: ``queued``, ``ignored``, ``child`` …"""
+
+    @property
+    def allowed(self) -> bool:
+        """False where anything refuses it."""
+        return not self.refusals
+
+
+PASS = Decision(note="ignored")

@@ -1,0 +1,48 @@
+"""A decision in the words of AdmissionReview: version as asked, uid echoed always, patch only where there is one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from webhook.admission.decision import Decision
+from webhook.admission.review import BadReview, Request
+from webhook.model.patch import Patch
+
+WARNING_LIMIT = 400
+"""Characters; the API server passes 400 and drops any warning that holds a line end."""
+
+
+def respond(request: Request, decision: Decision) -> dict[str, Any]:
+    """The AdmissionReview to send back."""
+    response: dict[str, Any] = {"uid": request.uid, "allowed": decision.allowed}
+    if not decision.allowed:
+        message = "\n".join(refusal.line for refusal in decision.refusals)
+        response["status"] = {"code": decision.code, "reason": "Forbidden", "message": message}
+    elif decision.patch:
+        response |= {"patchType": "JSONPatch", "patch": encode_patch(decision.patch)}
+    if decision.warnings:
+        response["warnings"] = [_one_line(warning) for warning in decision.warnings]
+    return _envelope(request.api_version, response)
+
+
+def respond_to_bad(error: BadReview) -> dict[str, Any]:
+    """The answer to a review that could not be read but told its uid."""
+    status = {"code": 400, "reason": "BadRequest", "message": str(error)}
+    return _envelope(error.api_version, {"uid": error.uid, "allowed": False, "status": status})
+
+
+def encode_patch(patch: Patch) -> str:
+    """A JSON Patch as the API server wants it: base64 of the list of operations."""
+    text = json.dumps([op.as_json() for op in patch], separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(text.encode()).decode()
+
+
+def _envelope(api_version: str, response: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": "AdmissionReview", "response": response}
+
+
+def _one_line(warning: str) -> str:
+    line = " ".join(warning.split())
+    return line if len(line) <= WARNING_LIMIT else line[: WARNING_LIMIT - 1] + "…"
