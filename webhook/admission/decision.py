@@ -20,7 +20,9 @@ class Refusal:
     @property
     def line(self) -> str:
         """As the submitter reads it; never more than one line."""
-        source = f" ({' '.join(part for part in (self.rule, self.place) if part)})" if self.place else ""
+        source = (
+            f" ({' '.join(part for part in (self.rule, self.place) if part)})" if self.place else ""
+        )
         return " ".join(f"{self.message}{source}".split())
 
 

@@ -73,7 +73,9 @@ def read_review(review: object) -> Request:
     if version not in VERSIONS or review.get("kind") != "AdmissionReview":
         raise BadReview(f"want AdmissionReview of {' or '.join(VERSIONS)}", uid=uid)
     if not isinstance(raw, Mapping) or not uid:
-        raise BadReview("an AdmissionReview needs a request with a uid", uid=uid, api_version=version)
+        raise BadReview(
+            "an AdmissionReview needs a request with a uid", uid=uid, api_version=version
+        )
     try:
         return _request(raw, uid, version)
     except (AttributeError, TypeError, ValueError) as error:
@@ -81,7 +83,11 @@ def read_review(review: object) -> Request:
 
 
 def _request(raw: Mapping[str, Any], uid: str, version: str) -> Request:
-    kind, resource, user = raw.get("kind") or {}, raw.get("resource") or {}, raw.get("userInfo") or {}
+    kind, resource, user = (
+        raw.get("kind") or {},
+        raw.get("resource") or {},
+        raw.get("userInfo") or {},
+    )
     obj, old = raw.get("object"), raw.get("oldObject")
     return Request(
         uid=uid,

@@ -27,7 +27,10 @@ LARGEST: Amount = (2**63 - 1) * NANO
 _DECIMAL = {"n": 1, "u": 10**3, "m": 10**6, "": NANO} | {
     suffix: NANO * 10 ** (3 * power) for power, suffix in enumerate("kMGTPE", start=1)
 }
-_BINARY = {suffix: NANO * 1024**power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)}
+_BINARY = {
+    suffix: NANO * 1024**power
+    for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)
+}
 UNITS: Mapping[str, Amount] = MappingProxyType(_DECIMAL | _BINARY)
 """Every suffix of the grammar and what one of it is in nano-units."""
 
@@ -63,8 +66,8 @@ def parse_quantity(text: str) -> Amount:
 def _scaled(value: int, power: int) -> int:
     """``value × 10**power``, rounded up."""
     if power >= 0:
-        return value * 10**power
-    return -(-value // 10**-power)
+        return value * int(10**power)
+    return -(-value // int(10**-power))
 
 
 def read_quantity(value: object) -> Amount:
@@ -91,7 +94,9 @@ def format_quantity(amount: Amount, resource: str = "") -> str:
 
 def in_bytes(resource: str) -> bool:
     """True for what is counted in bytes: memory, storage, huge pages."""
-    return resource in ("memory", "ephemeral-storage", "storage") or resource.startswith("hugepages-")
+    return resource in ("memory", "ephemeral-storage", "storage") or resource.startswith(
+        "hugepages-"
+    )
 
 
 def smallest_unit(resource: str) -> Amount:

@@ -1,0 +1,74 @@
+"""From fields to a workload: the parts of reading that no kind does differently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webhook.model.kinds import Key, Kind, Object
+from webhook.model.workload import Phase, PodSet, Uid, Workload
+from webhook.workloads.objects import labels, metadata, notes, place_in_line
+from webhook.workloads.record import admission_of
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What a kind's adapter found: is it done, is it suspended, how many pods of each set are left or may come."""
+
+    finished: bool
+    suspended: bool
+    ending: bool
+    """no new pods will be made, though it is not yet done"""
+    live: Mapping[str, int]
+    """pod set → pods that exist, or that its controller may still be making"""
+    granted: Mapping[str, int]
+    """pod set → pods it may run while started"""
+
+    def phase(self, *, deleting: bool) -> Phase:
+        """Finished beats suspended; whoever has pods left while it should have none is stopping."""
+        left = any(self.live.values())
+        if self.finished or deleting:
+            return Phase.STOPPING if left or (deleting and not self._idle) else Phase.FINISHED
+        if self.suspended:
+            return Phase.STOPPING if left else Phase.WAITING
+        return Phase.STOPPING if self.ending else Phase.STARTED
+
+    @property
+    def _idle(self) -> bool:
+        return self.suspended or self.finished or self.ending
+
+    def holds(self, phase: Phase) -> Mapping[str, int]:
+        """Pod set → pods charged in this phase."""
+        if phase in (Phase.WAITING, Phase.FINISHED):
+            return {}
+        if phase is Phase.STOPPING and self._idle:
+            return {name: number for name, number in self.live.items() if number}
+        return self.granted
+
+
+def workload(
+    kind: Kind, obj: Object, asks: tuple[PodSet, ...], life: Life, *, queue: str, priority: int
+) -> Workload:
+    """The value the quota core is given."""
+    about, marks = metadata(obj), notes(obj)
+    deleting = bool(about.get("deletionTimestamp"))
+    phase = life.phase(deleting=deleting)
+    return Workload(
+        uid=Uid(str(about.get("uid") or "")),
+        kind=kind,
+        namespace=str(about.get("namespace") or ""),
+        name=str(about.get("name") or ""),
+        queue=queue,
+        priority=priority,
+        place=place_in_line(obj),
+        phase=phase,
+        asks=asks,
+        holds=life.holds(phase),
+        admission=admission_of(obj),
+        hold=marks.get(Key.HOLD),
+        stamped=Key.SUBMITTED in marks,
+        submitted_by=str(marks.get(Key.SUBMITTED_BY) or ""),
+        labels=labels(obj),
+        resource_version=str(about.get("resourceVersion") or ""),
+        deleting=deleting,
+    )

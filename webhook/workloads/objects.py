@@ -1,0 +1,99 @@
+"""Reading fields of an object that anybody may have written: the wrong type is an error with a path, not a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from webhook.model.kinds import Key, Object
+
+
+class BadObject(ValueError):
+    """An object that cannot be counted; ``path`` says where, the message is fit to be shown."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+
+
+def mapping(parent: Mapping[str, Any], key: str, path: str = "") -> Mapping[str, Any]:
+    """The map at ``key``; empty where absent or null. Raises BadObject for anything else."""
+    value = parent.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise BadObject(_join(path, key), "want an object")
+    return value
+
+
+def sequence(parent: Mapping[str, Any], key: str, path: str = "") -> list[Mapping[str, Any]]:
+    """The list of objects at ``key``; empty where absent or null. Raises BadObject for anything else."""
+    value = parent.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+        raise BadObject(_join(path, key), "want a list of objects")
+    return value
+
+
+def count(parent: Mapping[str, Any], key: str, default: int, path: str = "") -> int:
+    """A number of things, at least 0. Raises BadObject."""
+    value = parent.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadObject(_join(path, key), "want a number that is not negative")
+    return value
+
+
+def metadata(obj: Object) -> Mapping[str, Any]:
+    """The object's metadata."""
+    return mapping(obj, "metadata")
+
+
+def labels(obj: Object) -> Mapping[str, str]:
+    """The object's labels; empty at worst."""
+    return mapping(metadata(obj), "labels", "metadata")
+
+
+def notes(obj: Object) -> Mapping[str, str]:
+    """The object's annotations; empty at worst."""
+    return mapping(metadata(obj), "annotations", "metadata")
+
+
+def is_true(obj: Object, *conditions: str) -> bool:
+    """Whether any of these conditions of its status stands at True."""
+    return any(
+        item.get("type") in conditions and item.get("status") == "True"
+        for item in sequence(mapping(obj, "status"), "conditions", "status")
+    )
+
+
+def place_in_line(obj: Object) -> float:
+    """Seconds since the epoch: when it was submitted by its stamp, else when it was created, else 0."""
+    for text in (notes(obj).get(Key.SUBMITTED), metadata(obj).get("creationTimestamp")):
+        moment = read_time(text)
+        if moment is not None:
+            return moment
+    return 0.0
+
+
+def read_time(text: object) -> float | None:
+    """RFC 3339 to seconds since the epoch; None for what is no such time."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def write_time(moment: float) -> str:
+    """Seconds since the epoch to RFC 3339 with microseconds, as our stamps are written."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key

@@ -1,0 +1,81 @@
+"""What one pod of a template asks for, counted as the scheduler counts it (behaviour.md §5).
+
+The order matters where others get it wrong: limits fill missing requests first; a sidecar (an init container that
+restarts always) runs beside the containers and beside every plain init container that starts after it.
+https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from webhook.model.quantity import (
+    NANO,
+    Amount,
+    Amounts,
+    QuantityError,
+    add,
+    largest,
+    read_quantity,
+    round_up,
+)
+from webhook.workloads.objects import BadObject, mapping, sequence
+
+POD_LEVEL = ("cpu", "memory")
+"""Resources a pod may ask for as a whole; huge pages too, by prefix."""
+
+
+def pod_requests(spec: Mapping[str, Any], path: str = "spec") -> Amounts:
+    """Amounts one pod asks for, rounded up to each resource's unit; what is 0 is left out, ``pods`` is 1.
+
+    Raises BadObject with the path of what cannot be counted.
+    """
+    sidecars: dict[str, Amount] = {}
+    peaks: list[Amounts] = []
+    for index, container in enumerate(sequence(spec, "initContainers", path)):
+        asked = _asked(container, f"{path}.initContainers[{index}]")
+        if container.get("restartPolicy") == "Always":
+            sidecars = add(sidecars, asked)
+        else:
+            peaks.append(add(sidecars, asked))
+    running = add(
+        sidecars,
+        *(
+            _asked(container, f"{path}.containers[{index}]")
+            for index, container in enumerate(sequence(spec, "containers", path))
+        ),
+    )
+    total = largest([running, *peaks]) | _of_the_whole_pod(spec, path)
+    rounded = {resource: round_up(amount, resource) for resource, amount in total.items()}
+    return {resource: amount for resource, amount in rounded.items() if amount} | {"pods": NANO}
+
+
+def _of_the_whole_pod(spec: Mapping[str, Any], path: str) -> dict[str, Amount]:
+    """Requests stated for the pod as a whole override the sum over its containers."""
+    asked = _asked(spec, path)
+    return {
+        resource: amount
+        for resource, amount in asked.items()
+        if resource in POD_LEVEL or resource.startswith("hugepages-")
+    }
+
+
+def _asked(container: Mapping[str, Any], path: str) -> Amounts:
+    resources, here = mapping(container, "resources", path), f"{path}.resources"
+    limits = _amounts(mapping(resources, "limits", here), f"{here}.limits")
+    return {**limits, **_amounts(mapping(resources, "requests", here), f"{here}.requests")}
+
+
+def _amounts(raw: Mapping[str, Any], path: str) -> Amounts:
+    return {resource: _amount(value, f"{path}[{resource}]") for resource, value in raw.items()}
+
+
+def _amount(value: object, path: str) -> Amount:
+    try:
+        amount = read_quantity(value)
+    except QuantityError as error:
+        raise BadObject(path, str(error)) from None
+    if amount < 0:
+        raise BadObject(path, "an amount cannot be negative")
+    return amount

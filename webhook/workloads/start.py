@@ -1,0 +1,78 @@
+"""The writes that suspend and start a workload, the same for every kind that has a suspend field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from webhook.model.kinds import Key, Object
+from webhook.model.patch import Op, Patch, pointer, put
+from webhook.model.queues import Flavor
+from webhook.model.workload import Admission, Injected
+from webhook.workloads.adapter import Adapter
+from webhook.workloads.objects import metadata
+from webhook.workloads.record import admission_of, render_admission
+from webhook.workloads.templates import inject, labelled, restored, template_at
+
+SUSPEND = ("spec", "suspend")
+RECORD = ("metadata", "annotations", Key.ADMISSION)
+NOTHING_INJECTED = Injected()
+
+
+def suspend(obj: Object) -> Patch:
+    """Operations that suspend it; none where it is."""
+    return put(obj, SUSPEND, True)
+
+
+def start(
+    adapter: Adapter, obj: Object, admission: Admission, flavors: Mapping[str, Flavor]
+) -> Patch:
+    """The one write of a start. Raises LookupError for a pod set the object does not have.
+
+    Locked by the object's resourceVersion: the API server answers 409 where the object has moved on since it was
+    read. What an earlier start injected is taken out again, to the letter; the record says what this one injects.
+    """
+    earlier, paths = admission_of(obj), adapter.templates(obj)
+    patch: Patch = ()
+    written = []
+    for pods in admission.pod_sets:
+        chosen = [flavors[name] for name in dict.fromkeys(pods.flavors.values()) if name in flavors]
+        ops, injected = inject(obj, paths[pods.name], injected_into(earlier, pods.name), chosen)
+        patch += ops
+        written.append(replace(pods, injected=injected))
+    record = replace(admission, pod_sets=tuple(written))
+    head = (locked(obj), *put(obj, SUSPEND, False), *put(obj, RECORD, render_admission(record)))
+    return head + patch
+
+
+def locked(obj: Object) -> Op:
+    """The operation that makes a write fail with 409 unless the object still is as it was read."""
+    version = str(metadata(obj).get("resourceVersion") or "")
+    return Op("replace", pointer("metadata", "resourceVersion"), version)
+
+
+def restore(adapter: Adapter, old: Object, new: Object) -> Patch:
+    """Operations that put back into a started workload what its start injected and an update dropped."""
+    record, was, now = admission_of(old), adapter.templates(old), adapter.templates(new)
+    patch: Patch = ()
+    for pods in record.pod_sets if record else ():
+        if pods.name in was and pods.name in now:
+            patch += restored(old, new, was[pods.name], now[pods.name], pods.injected)
+    return patch
+
+
+def label_templates(adapter: Adapter, obj: Object, queue: str) -> Patch:
+    """Operations that copy the queue's label to every pod template: pods are found by it when their owner is gone."""
+    patch: Patch = ()
+    for path in adapter.templates(obj).values():
+        if template_at(obj, path) is not None:
+            patch += labelled(obj, path, queue)
+    return patch
+
+
+def injected_into(record: Admission | None, pod_set: str) -> Injected:
+    """What the record says was written into one pod template."""
+    for pods in record.pod_sets if record else ():
+        if pods.name == pod_set:
+            return pods.injected
+    return NOTHING_INJECTED

@@ -1,0 +1,105 @@
+"""What a start writes into pod templates, how it is taken out again, and how a re-apply is kept from dropping it.
+
+Node selectors and tolerations are atomic in server-side apply, ``replicatedJobs`` is a list a merge patch replaces
+whole: without ``restored`` a GitOps tool that re-applies its manifest would be refused by the API server for ever,
+because templates of started workloads are immutable (facts: tried on 1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from webhook.model.kinds import Key, Object
+from webhook.model.patch import NO_PATCH, Patch, drop, put
+from webhook.model.queues import Flavor
+from webhook.model.workload import Injected
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a pod template stands in its object."""
+
+
+def template_at(obj: Object, path: Path) -> Mapping[str, Any] | None:
+    """The pod template at a path; None where there is none."""
+    here: Any = obj
+    for part in path:
+        try:
+            here = here[part]
+        except (LookupError, TypeError):
+            return None
+    return here if isinstance(here, Mapping) else None
+
+
+def inject(
+    obj: Object, path: Path, earlier: Injected, flavors: Iterable[Flavor]
+) -> tuple[Patch, Injected]:
+    """Operations that leave the template as its owner wrote it plus what the flavors ask for, and what was added."""
+    spec = _spec(obj, path)
+    selector, tolerations = _without(spec, earlier)
+    nodes: dict[str, str] = {}
+    added: list[Mapping[str, Any]] = []
+    for flavor in flavors:
+        nodes |= {key: value for key, value in flavor.nodes.items() if key not in selector}
+        wanted = [_toleration(t.key, t.value, t.effect) for t in flavor.tolerations]
+        added += [item for item in wanted if item not in tolerations and item not in added]
+    patch = _write(obj, (*path, "spec", "nodeSelector"), {**selector, **nodes})
+    patch += _write(obj, (*path, "spec", "tolerations"), [*tolerations, *added])
+    return patch, Injected(nodes, tuple(added))
+
+
+def restored(old: Object, new: Object, old_path: Path, new_path: Path, injected: Injected) -> Patch:
+    """Operations that put back into ``new`` what a start injected and a re-apply dropped."""
+    before, now = _spec(old, old_path), _spec(new, new_path)
+    selector = dict(now.get("nodeSelector") or {})
+    kept = before.get("nodeSelector") or {}
+    lost = {k: v for k, v in injected.nodes.items() if kept.get(k) == v and k not in selector}
+    patch = (
+        put(new, (*new_path, "spec", "nodeSelector"), {**selector, **lost}) if lost else NO_PATCH
+    )
+    tolerations = list(now.get("tolerations") or [])
+    missing = [dict(t) for t in injected.tolerations if t not in tolerations]
+    if missing:
+        whole = _in_old_order(list(before.get("tolerations") or []), tolerations, missing)
+        patch += put(new, (*new_path, "spec", "tolerations"), whole)
+    return patch
+
+
+def labelled(obj: Object, path: Path, queue: str) -> Patch:
+    """Operations that put the queue's label on a pod template: by it pods are found when their owner is gone."""
+    return put(obj, (*path, "metadata", "labels", Key.QUEUE), queue)
+
+
+def _in_old_order(before: list[Any], now: list[Any], missing: list[Any]) -> list[Any]:
+    """The old list where the new one is the old one less what was injected; else the new one and what it misses."""
+    owners = [item for item in before if item not in missing]
+    return before if owners == now else [*now, *missing]
+
+
+def _without(spec: Mapping[str, Any], injected: Injected) -> tuple[dict[str, str], list[Any]]:
+    selector = {
+        key: value
+        for key, value in (spec.get("nodeSelector") or {}).items()
+        if injected.nodes.get(key) != value
+    }
+    tolerations = list(spec.get("tolerations") or [])
+    for item in injected.tolerations:
+        if item in tolerations:
+            tolerations.remove(item)
+    return selector, tolerations
+
+
+def _write(obj: Object, path: Path, value: Mapping[str, str] | Sequence[Any]) -> Patch:
+    """The operations that leave ``value`` at the path, which goes when it is empty."""
+    return put(obj, path, value) if value else drop(obj, path)
+
+
+def _spec(obj: Object, path: Path) -> Mapping[str, Any]:
+    spec = (template_at(obj, path) or {}).get("spec")
+    return spec if isinstance(spec, Mapping) else {}
+
+
+def _toleration(key: str, value: str | None, effect: str) -> dict[str, str]:
+    toleration = {"key": key, "operator": "Exists" if value is None else "Equal"}
+    if value is not None:
+        toleration["value"] = value
+    return toleration | ({"effect": effect} if effect else {})
