@@ -1,0 +1,70 @@
+"""Why a workload does not run: one kind, the numbers behind it, and one line of text.
+
+Whoever shows it (a warning at submission, ``why``, a metric) takes the text; whoever decides by it
+takes the fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from webhook.model.quantity import Amount, format_quantity
+from webhook.model.queues import DEFAULT_FLAVOR
+from webhook.model.workload import Uid
+
+
+class Because(Enum):
+    """The kinds, spelled as a policy's tests spell them; the last three are no reason to wait."""
+
+    QUOTA = "quota"
+    ORDER = "order"
+    HOLD = "hold"
+    VICTIMS = "victims"
+    BACKOFF = "backoff"
+    NEVER_FITS = "never-fits"
+    QUEUE_GONE = "queue-gone"
+    STARTED = "started"
+    STOPPING = "stopping"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What is missing of one flavor and resource: ``free`` of ``out_of`` where ``asked`` is needed."""
+
+    flavor: str
+    resource: str
+    asked: Amount
+    free: Amount
+    out_of: Amount
+
+    @property
+    def missing(self) -> Amount:
+        """How much more would have to be free."""
+        return self.asked - self.free
+
+    @property
+    def text(self) -> str:
+        """``3 free of 64``, with the flavor where it has a name."""
+        free = format_quantity(max(0, self.free), self.resource)
+        where = "" if self.flavor == DEFAULT_FLAVOR else f" on {self.flavor}"
+        over = f", over by {format_quantity(-self.free, self.resource)}" if self.free < 0 else ""
+        return f"{free} free of {format_quantity(self.out_of, self.resource)}{where}{over}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """The answer of ``Core.reason``. Fields that do not belong to the kind are empty.
+
+    ``lacks`` has one entry a flavor that was tried, its scarcest resource; ``behind`` is the
+    workload it waits behind; ``ahead`` counts those before it in its queue; ``until`` is seconds
+    since the epoch.
+    """
+
+    kind: Because
+    text: str
+    lacks: tuple[Lack, ...] = ()
+    behind: Uid | None = None
+    ahead: int = 0
+    until: float | None = None
