@@ -34,11 +34,11 @@ JOBSET_CONFIG = (
 )
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """The tier cannot run on this machine; the message is the one line to show."""
 
 
-class BuildFailed(Exception):
+class BuildError(Exception):
     """Go is here and refused; the message says which command said what."""
 
 
@@ -85,12 +85,12 @@ class Binaries:
 
 
 def ready() -> Binaries:
-    """The binaries, if nothing needs to be compiled for them; raises Unavailable otherwise."""
+    """The binaries, if nothing needs to be compiled for them; raises UnavailableError otherwise."""
     return _collect(build_missing=False)
 
 
 def ensure() -> Binaries:
-    """The binaries, compiled if need be; raises Unavailable or BuildFailed."""
+    """The binaries, compiled if need be; raises UnavailableError or BuildError."""
     return _collect(build_missing=True)
 
 
@@ -128,14 +128,14 @@ def _given_binaries() -> dict[str, Path]:
     given = {name: Path(assets) / name for name in names if (Path(assets) / name).exists()}
     for name in ("etcd", "kube-apiserver"):
         if name not in given:
-            raise BuildFailed(f"{ASSETS_VARIABLE} is {assets}, but there is no {name} in it")
+            raise BuildError(f"{ASSETS_VARIABLE} is {assets}, but there is no {name} in it")
     return given
 
 
 def _module_folder(module: GoModule, *, build_missing: bool) -> Path:
     if shutil.which("go") is None:
         names = ", ".join(binary for binary, _ in module.packages)
-        raise Unavailable(
+        raise UnavailableError(
             f"skipped: the tests on a real control plane; no Go to build {names} with, and "
             f"{ASSETS_VARIABLE} does not name a folder that has all it takes"
         )
@@ -143,7 +143,7 @@ def _module_folder(module: GoModule, *, build_missing: bool) -> Path:
     if folder.is_dir():
         return folder
     if not build_missing:
-        raise Unavailable(
+        raise UnavailableError(
             f"skipped: the tests on a real control plane; {module.name} is not built yet, "
             "run `python tests/cluster/build.py` (some 15 minutes, once)"
         )
@@ -154,7 +154,7 @@ def _module_folder(module: GoModule, *, build_missing: bool) -> Path:
 
 
 def _key(module: GoModule) -> str:
-    """What must not change for a binary to be used again; raises BuildFailed."""
+    """What must not change for a binary to be used again; raises BuildError."""
     source = SOURCES / module.name
     told = _go(module, "env", "GOVERSION", "GOOS", "GOARCH")
     parts = [told.encode(), repr(module).encode()]
@@ -233,7 +233,7 @@ def _go_environment() -> dict[str, str]:
 
 
 def _go(module: GoModule, *arguments: str) -> str:
-    """Run Go in the module's folder and return what it printed; raises BuildFailed."""
+    """Run Go in the module's folder and return what it printed; raises BuildError."""
     folder = SOURCES / module.name
     done = subprocess.run(
         ["go", *arguments],
@@ -246,7 +246,7 @@ def _go(module: GoModule, *arguments: str) -> str:
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
         command = " ".join(["go", *arguments])
-        raise BuildFailed(f"`{command}` in {folder} exited with {done.returncode}:\n{tail}")
+        raise BuildError(f"`{command}` in {folder} exited with {done.returncode}:\n{tail}")
     return done.stdout
 
 
@@ -258,10 +258,10 @@ def main() -> int:
     """Build what is missing and say where it is."""
     try:
         binaries = ensure()
-    except Unavailable as reason:
+    except UnavailableError as reason:
         _say(str(reason))
         return 0
-    except BuildFailed as error:
+    except BuildError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
     _say(f"the control plane is ready: {binaries.kube_apiserver.parent}")

@@ -51,7 +51,7 @@ class ControlPlane:
         feature_gates: Mapping[str, bool] | None = None,
         keep_work_dir: bool = False,
     ) -> None:
-        """Starts nothing yet; raises build.Unavailable if there is nothing to start.
+        """Starts nothing yet; raises build.UnavailableError if there is nothing to start.
 
         ``feature_gates`` go to the API server and the controllers, for instance to see how an
         older version behaves; ``keep_work_dir`` leaves logs and data behind for a person to read.
@@ -119,7 +119,7 @@ class ControlPlane:
         self.stop()
 
     def start(self) -> None:
-        """Start everything and return once it answers; raises ComponentFailed."""
+        """Start everything and return once it answers; raises ComponentError."""
         atexit.register(self.stop)
         try:
             self._write_files()
@@ -138,6 +138,15 @@ class ControlPlane:
         if not self._keep:
             shutil.rmtree(self.work_dir, ignore_errors=True)
 
+    def add_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:
+        """Create a namespace and wait until pods are accepted in it; raises ComponentError."""
+        path, body = bootstrap.namespace(name)
+        body["metadata"]["labels"] = dict(labels or {})
+        self.rest().apply(path, body)
+        self._components["kube-controller-manager"].wait_until(
+            lambda: self._accepts_pods(name), f"{name} had a default service account"
+        )
+
     def restart_apiserver(self, *, kill: bool = False) -> None:
         """End the API server, gracefully or at once, and start it on the same port and data.
 
@@ -151,7 +160,7 @@ class ControlPlane:
         self._components["kube-apiserver"].stop(kill=kill)
 
     def start_apiserver(self) -> None:
-        """Start it and wait until it is ready; raises ComponentFailed."""
+        """Start it and wait until it is ready; raises ComponentError."""
         apiserver = self._components["kube-apiserver"]
         apiserver.start()
         admin = self.rest()
@@ -198,7 +207,7 @@ class ControlPlane:
         self._register_jobset()
         jobset.start()
         jobset.wait_until(self._jobset_answers, "its webhooks answered")
-        manager.wait_until(self._accounts_exist, "the default service account existed")
+        manager.wait_until(lambda: self._accepts_pods("default"), "pods were accepted")
         manager.wait_until(self._grants_hold, "the users had their rights")
 
     def _register_jobset(self) -> None:
@@ -229,12 +238,9 @@ class ControlPlane:
             return False
         return True
 
-    def _accounts_exist(self) -> bool:
+    def _accepts_pods(self, namespace: str) -> bool:
         """Pods are refused in a namespace that has no default service account yet."""
-        return all(
-            self.rest().healthy(f"/api/v1/namespaces/{name}/serviceaccounts/default")
-            for name in ("default", bootstrap.NAMESPACE)
-        )
+        return self.rest().healthy(f"/api/v1/namespaces/{namespace}/serviceaccounts/default")
 
     def _grants_hold(self) -> bool:
         return all(self._granted(*grant) for grant in GRANTS)
@@ -255,7 +261,7 @@ def _is_true(thing: dict[str, Any], condition: str) -> bool:
 
 
 def _first_number(command: list[str | Path]) -> str:
-    """The version in what a program prints, such as `etcd Version: 3.7.3` or `Kubernetes v1.37.2`."""
+    """The version in what a program prints: `etcd Version: 3.7.3`, `Kubernetes v1.37.2`."""
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     words = printed.splitlines()[0].split()
     return next(word.removeprefix("v") for word in words if word.strip("v")[:1].isdigit())

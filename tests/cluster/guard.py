@@ -50,7 +50,7 @@ def main() -> int:
     child = subprocess.Popen(
         sys.argv[2:],
         stdin=subprocess.DEVNULL,
-        preexec_fn=_die_with_parent,
+        preexec_fn=_die_with_parent,  # noqa: PLW1509
         start_new_session=True,
     )
     while child.poll() is None:

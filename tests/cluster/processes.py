@@ -20,7 +20,7 @@ LOG_LINES = 40
 POLL_SECONDS = 0.05
 
 
-class ComponentFailed(RuntimeError):
+class ComponentError(RuntimeError):
     """A component did not start, or ended early; carries the end of its log."""
 
     def __init__(self, name: str, problem: str, log: Path) -> None:
@@ -70,14 +70,14 @@ class Component:
     def wait_until(
         self, condition: Callable[[], bool], what: str, *, timeout_seconds: float = 60.0
     ) -> None:
-        """Return once the condition holds; raises ComponentFailed if it ends or takes too long."""
+        """Return once the condition holds; raises ComponentError if it ends or takes too long."""
         deadline = time.monotonic() + timeout_seconds
         while not condition():
             if not self.running:
-                raise ComponentFailed(self.name, f"ended before {what}", self.log)
+                raise ComponentError(self.name, f"ended before {what}", self.log)
             if time.monotonic() > deadline:
                 problem = f"did not get so far that {what} within {timeout_seconds:.0f} s"
-                raise ComponentFailed(self.name, problem, self.log)
+                raise ComponentError(self.name, problem, self.log)
             time.sleep(POLL_SECONDS)
 
 
