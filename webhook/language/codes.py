@@ -1,0 +1,81 @@
+"""Every code a finding may carry: its severity and what it is about, in one line.
+
+A code keeps its meaning for ever and is never given again. Only codes that are really reported stand here; a test
+walks the table and fails for one that nothing fires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Severity(Enum):
+    """An error keeps a policy from being loaded; the others do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    STYLE = "style"
+
+
+class Code(NamedTuple):
+    """One line of the registry."""
+
+    severity: Severity
+    summary: str
+
+
+_ERRORS = {
+    "TG001": "not valid UTF-8, or a control character",
+    "TG002": "invisible or look-alike character",
+    "TG003": "a statement is expected here",
+    "TG004": "word that is not valid here",
+    "TG005": "something is missing before this",
+    "TG006": "block never closed, or closed twice",
+    "TG007": "text never closed, or a bad escape",
+    "TG008": "entries need a comma or a new line",
+    "TG009": "statement broken where it cannot be",
+    "TG010": "unit that does not exist",
+    "TG011": "amount out of range or negative",
+    "TG012": "fraction of something that has none",
+    "TG015": "not a name (form, length, reserved word)",
+    "TG016": "`audit` in the wrong place",
+    "TG017": "file too large or too deep",
+    "TG101": "name declared twice",
+    "TG102": "no cohort of that name",
+    "TG103": "no flavor, priority or rule of that name",
+    "TG104": "no queue of that name",
+    "TG105": "cohorts form a cycle",
+    "TG106": "parent given by block and by `in`",
+    "TG107": "resource already has a name, or an alias hides a resource",
+    "TG108": "unknown resource",
+    "TG110": "two default priorities",
+    "TG201": "two `route otherwise`",
+    "TG209": "a kind that is neither declared nor built in",
+    "TG301": "queue without quota",
+    "TG302": "flavor or resource given twice",
+    "TG303": "`borrow` or `lend` where there is nobody",
+    "TG314": "`node` or `tolerate` key twice",
+    "TG501": "not in our subset of CEL",
+    "TG502": "no such field",
+    "TG503": "types do not go together",
+    "TG504": "no such variable here",
+    "TG507": "amount compared with a double",
+    "TG508": "condition too deep, long or costly",
+    "TG509": "pattern that is not RE2",
+    "TG511": "expression in a message is invalid",
+}
+_WARNINGS = {
+    "TG014": "memory below 1Mi",
+    "TG304": "`lend` above what there is to lend",
+    "TG306": "`cap` that can never bind",
+    "TG307": "`cap` below one member's own quota",
+    "TG308": "flavor without quota",
+}
+
+CODES: Mapping[str, Code] = MappingProxyType(
+    {code: Code(Severity.ERROR, summary) for code, summary in _ERRORS.items()}
+    | {code: Code(Severity.WARNING, summary) for code, summary in _WARNINGS.items()}
+)

@@ -1,0 +1,92 @@
+"""The parser built from ``grammar.lark`` and ``condition.lark``, and the rule of what a line's end means.
+
+Built once a process, when the first text is read. Which `{` a brace is, and whether a word is a keyword, the
+contextual lexer knows from the parser's state; whether a line's end ends a statement depends on brackets and on the
+word before it, which a stack between lexer and parser keeps track of. There too positions become those of the whole
+file, since a file is parsed in pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextvars import ContextVar
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+from lark import Lark, Token, Tree
+from lark.lark import PostLex
+
+FILES: Final = ("grammar.lark", "condition.lark")
+OPENING = frozenset({"C_LPAR", "C_LSQB", "C_LBRACE"})
+BRACES = frozenset({"_LBLOCK", "_LENTRIES"})
+CLOSING = frozenset({"C_RPAR", "C_RSQB", "RBRACE"})
+GOES_ON = frozenset(
+    {"C_OR", "C_AND", "C_NOT", "C_COMPARE", "C_IN", "C_PLUS", "C_MINUS", "C_STAR", "C_SLASH"}
+    | {"C_PERCENT", "C_QUESTION", "C_COLON", "C_COMMA", "_COMMA"}
+)
+"""After these a statement goes on in the next line."""
+_offset: ContextVar[int] = ContextVar("offset of the piece that is parsed", default=0)
+
+
+class Lines(PostLex):
+    """Drops the line ends that end nothing and moves every token to its place in the whole file."""
+
+    always_accept = ("_NL",)
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        """One parse: the tokens that the grammar is to see."""
+        offset = _offset.get()
+        open_brackets: list[str] = []
+        before = ""
+        for token in stream:
+            kind = token.type
+            if kind in OPENING or kind in BRACES:
+                open_brackets.append(kind)
+            elif kind in CLOSING and open_brackets:
+                open_brackets.pop()
+            inside = bool(open_brackets) and open_brackets[-1] in OPENING
+            if kind == "_NL" and (inside or before in GOES_ON):
+                continue
+            before = kind
+            _move(token, offset)
+            yield token
+
+
+def _move(token: Token, offset: int) -> None:
+    token.start_pos = (token.start_pos or 0) + offset
+    token.end_pos = (token.end_pos or 0) + offset
+
+
+def grammar_text() -> str:
+    """Both files, as Lark reads them."""
+    folder = files("webhook.language")
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in FILES)
+
+
+def build_parser(*, strict: bool = False) -> Lark:
+    """A new parser; ``strict`` makes every conflict and every collision of terminals an error."""
+    return Lark(
+        grammar_text(),
+        parser="lalr",
+        lexer="contextual",
+        start=["start", "condition"],
+        postlex=Lines(),
+        propagate_positions=True,
+        maybe_placeholders=False,
+        strict=strict,
+    )
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    return build_parser()
+
+
+def parse_tree(text: str, *, offset: int, start: str = "start") -> Tree[Token]:
+    """The tree of a piece of a file that begins at ``offset``. Raises Lark's UnexpectedInput."""
+    token = _offset.set(offset)
+    try:
+        return _parser().parse(text, start=start)
+    finally:
+        _offset.reset(token)
