@@ -152,10 +152,8 @@ class _Parser:
         while True:
             if self._take("."):
                 name = self._name()
-                if self._take("("):
-                    test = self._call(test, name)
-                else:
-                    test = _member(test, _constant(name))
+                called = bool(self._take("("))
+                test = self._call(test, name) if called else _member(test, _constant(name))
             elif self._take("["):
                 test = _member(test, self._or())
                 self._need("]")
