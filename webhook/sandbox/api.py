@@ -24,8 +24,8 @@ from webhook.sandbox.resources import (
     User,
     resource_at,
 )
-from webhook.sandbox.status import Cause, StatusError, conflict, forbidden, not_found
-from webhook.sandbox.store import Stale, Store
+from webhook.sandbox.status import Cause, StatusError, conflict, not_found
+from webhook.sandbox.store import StaleError, Store
 from webhook.sandbox.watching import Event, Watch, check_since, selection
 from webhook.sandbox.writing import Admission, Request, Strategy, Writer, options_of
 
@@ -207,7 +207,7 @@ class Api:
             await self._writer.validate(request, old, None, name)
             try:
                 return self._mark_or_remove(request, old, policy, grace_seconds)
-            except Stale:
+            except StaleError:
                 continue
 
     async def bind(
@@ -294,7 +294,7 @@ class Api:
         resource = request.resource
         stored = self._stored(resource, request.namespace, request.name)
         if stored["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"]:
-            raise Stale
+            raise StaleError
         new = deleting.marked(resource, stored, policy, grace_seconds, self.clock())
         if new is None:
             last = stored if request.dry_run else self.store.remove(resource.storage, stored)

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 from datetime import datetime
 
-from webhook.sandbox.resources import ADMISSION_GROUP, Object, Resource
+from webhook.sandbox.resources import ADMISSION_GROUP, NAMESPACES, Object, Resource
 from webhook.sandbox.status import Cause, bad_request, conflict, invalid
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -207,10 +207,10 @@ def _name_causes(resource: Resource, metadata: Object) -> list[Cause]:
     if not name:
         required = "Required value: name or generateName is required"
         return [Cause("metadata.name", "FieldValueRequired", required)]
-    if resource.plural in ("namespaces",) and "." in name or not _SUBDOMAIN.fullmatch(name):
+    if (resource is NAMESPACES and "." in name) or not _SUBDOMAIN.fullmatch(name):
         message = f'Invalid value: "{name}": {_SUBDOMAIN_RULE}'
         return [Cause("metadata.name", "FieldValueInvalid", message)]
-    longest = 63 if resource.plural == "namespaces" else 253
+    longest = 63 if resource is NAMESPACES else 253
     if len(name) > longest:
         message = f'Invalid value: "{name}": must be no more than {longest} bytes'
         return [Cause("metadata.name", "FieldValueInvalid", message)]

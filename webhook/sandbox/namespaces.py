@@ -56,9 +56,11 @@ async def empty_terminating(api: Api) -> None:
 
 
 async def _empty(api: Api, namespace: str) -> None:
-    while await _delete_content(api, namespace):
-        await asyncio.sleep(_RETRY_SECONDS)
-    api.remove_namespace(namespace)
+    if await _delete_content(api, namespace):
+        await asyncio.sleep(_RETRY_SECONDS)  # what is left has finalizers or a grace period
+        await _empty(api, namespace)
+    else:
+        api.remove_namespace(namespace)
 
 
 async def _delete_content(api: Api, namespace: str) -> bool:

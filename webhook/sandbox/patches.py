@@ -26,14 +26,18 @@ def patched(resource: Resource, old: Object, body: object, patch_type: str) -> O
     """The object with the patch applied; raises StatusError 400, 415 or 422."""
     if patch_type == JSON:
         return json_patch(old, body)
-    if patch_type in (MERGE, STRATEGIC) and not isinstance(body, dict):
-        raise bad_request("error decoding patch: a merge patch is an object")
     if patch_type == MERGE:
-        merged: Object = merge_patch(old, body)
+        merged: Object = merge_patch(old, _object(body))
         return merged
     if patch_type == STRATEGIC and not resource.custom:
-        return strategic_merge(resource, old, body)
+        return strategic_merge(resource, old, _object(body))
     raise unsupported_media_type(_refusal(resource, patch_type))
+
+
+def _object(body: object) -> Object:
+    if not isinstance(body, dict):
+        raise bad_request("error decoding patch: a merge patch is an object")
+    return body
 
 
 def _refusal(resource: Resource, patch_type: str) -> str:

@@ -12,7 +12,7 @@ from webhook.sandbox.resources import Object
 from webhook.sandbox.status import StatusError, bad_request, broken_patch
 
 
-class _DoesNotApply(Exception):
+class _DoesNotApplyError(Exception):
     pass
 
 
@@ -42,7 +42,7 @@ def json_patch(target: Object, operations: object) -> Object:
             raise bad_request("error decoding patch: an operation is not an object")
         try:
             document = _applied(document, operation)
-        except _DoesNotApply as error:
+        except _DoesNotApplyError as error:
             raise broken_patch() from error
     if not isinstance(document, dict):
         raise StatusError(422, "Invalid", "the patch leaves no object")
@@ -67,12 +67,12 @@ def _applied(document: Any, operation: Object) -> Any:
             return _set(document, path, source, insert=True)
         case "move":
             return _moved(document, _pointer(operation.get("from")), path)
-    raise _DoesNotApply("unknown operation")
+    raise _DoesNotApplyError("unknown operation")
 
 
 def _moved(document: Any, source: list[str], path: list[str]) -> Any:
     if path[: len(source)] == source and path != source:
-        raise _DoesNotApply("a value cannot be moved into itself")
+        raise _DoesNotApplyError("a value cannot be moved into itself")
     value = _need(document, source)
     return _set(_remove(document, source), path, value, insert=True)
 
@@ -81,10 +81,10 @@ def _tested(document: Any, path: list[str], expected: Any) -> Any:
     found = _find(document, path[:-1]) if path else document
     if path:
         if found is _MISSING:
-            raise _DoesNotApply("the parent is missing")
+            raise _DoesNotApplyError("the parent is missing")
         found = _step(found, path[-1])
     if not same(None if found is _MISSING else found, expected):
-        raise _DoesNotApply("the test failed")
+        raise _DoesNotApplyError("the test failed")
     return document
 
 
@@ -101,21 +101,21 @@ def same(left: Any, right: Any) -> bool:
 
 def _pointer(path: object) -> list[str]:
     if not isinstance(path, str) or (path and not path.startswith("/")):
-        raise _DoesNotApply("not a JSON pointer")
+        raise _DoesNotApplyError("not a JSON pointer")
     return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
 
 
 def _value(operation: Object) -> Any:
     if "value" not in operation:
-        raise _DoesNotApply("no value")
+        raise _DoesNotApplyError("no value")
     return operation["value"]
 
 
 def _index(part: str, length: int) -> int:
     if not (part.isascii() and part.isdigit()) or (len(part) > 1 and part[0] == "0"):
-        raise _DoesNotApply("not an index")
+        raise _DoesNotApplyError("not an index")
     if int(part) >= length:
-        raise _DoesNotApply("beyond the end")
+        raise _DoesNotApplyError("beyond the end")
     return int(part)
 
 
@@ -138,7 +138,7 @@ def _find(node: Any, path: list[str]) -> Any:
 def _need(document: Any, path: list[str]) -> Any:
     found = _find(document, path)
     if found is _MISSING:
-        raise _DoesNotApply("no such path")
+        raise _DoesNotApplyError("no such path")
     return found
 
 
@@ -160,12 +160,12 @@ def _replaced(node: Any, key: str, value: Any) -> Any:
     if isinstance(node, list):
         at = _index(key, len(node))
         return [*node[:at], value, *node[at + 1 :]]
-    raise _DoesNotApply("neither a map nor a list")
+    raise _DoesNotApplyError("neither a map nor a list")
 
 
 def _remove(node: Any, path: list[str]) -> Any:
     if not path:
-        raise _DoesNotApply("the whole document cannot be removed")
+        raise _DoesNotApplyError("the whole document cannot be removed")
     head, rest = path[0], path[1:]
     if rest:
         return _replaced(node, head, _remove(_step(node, head), rest))

@@ -24,8 +24,15 @@ _EXISTENCE = re.compile(rf"\s*(!?)\s*({_NAME})\s*", re.ASCII)
 _EVERYWHERE = frozenset({"metadata.name", "metadata.namespace"})
 _INDEXED: Mapping[str, frozenset[str]] = {
     "Pod": frozenset(
-        "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
-        "status.phase status.podIP status.nominatedNodeName".split()
+        {
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "status.nominatedNodeName",
+            "status.phase",
+            "status.podIP",
+        }
     ),
     "Namespace": frozenset({"status.phase"}),
     "Node": frozenset({"spec.unschedulable"}),

@@ -30,7 +30,7 @@ class Cause:
 
 
 class StatusError(Exception):
-    """A request that failed; ``details`` holds name, group, kind and causes as a client sees them."""
+    """A request that failed; ``details``: name, group, kind and causes as a client sees them."""
 
     def __init__(
         self, code: int, reason: str, message: str, *, details: Object | None = None

@@ -19,11 +19,11 @@ Kind = tuple[str, str]  # Resource.storage
 Key = tuple[str, str]  # namespace, name
 
 
-class Stale(Exception):
+class StaleError(Exception):
     """The object is no longer the one the writer has read."""
 
 
-class TooOld(Exception):
+class TooOldError(Exception):
     """The past before this revision is forgotten."""
 
     def __init__(self, oldest: int) -> None:
@@ -45,20 +45,15 @@ class Subscription:
     """The changes of one kind from now on, in order; nothing is dropped."""
 
     def __init__(self) -> None:
-        self._changes: deque[Change] = deque()
+        self._changes: list[Change] = []
         self._wake = asyncio.Event()
-        self.closed = False
 
     def push(self, change: Change) -> None:
         self._changes.append(change)
         self._wake.set()
 
-    def close(self) -> None:
-        self.closed = True
-        self._wake.set()
-
     async def wait(self, timeout_seconds: float | None) -> None:
-        """Return when there is a change or the subscription is closed, or in any case in time."""
+        """Return when there is a change, or in any case in time."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 await self._wake.wait()
@@ -67,10 +62,8 @@ class Subscription:
 
     def take(self) -> list[Change]:
         """The changes that have come since the last call."""
-        taken = list(self._changes)
-        self._changes.clear()
-        if not self.closed:
-            self._wake.clear()
+        taken, self._changes = self._changes, []
+        self._wake.clear()
         return taken
 
 
@@ -108,10 +101,10 @@ class Store:
         return [objects[key] for key in sorted(objects) if not namespace or key[0] == namespace]
 
     def put(self, kind: Kind, new: Object, *, old: Object | None) -> Object:
-        """Store ``new`` in the place of ``old``; raises Stale if that is not what is stored."""
+        """Store ``new`` in the place of ``old``; raises StaleError if that is not what is stored."""
         shelf, key = self._shelf(kind), _key(new)
         if shelf.objects.get(key) is not old:
-            raise Stale
+            raise StaleError
         self.revision += 1
         stored = _stamped(new, self.revision)
         shelf.objects[key] = stored
@@ -119,10 +112,10 @@ class Store:
         return stored
 
     def remove(self, kind: Kind, old: Object, *, last: Object | None = None) -> Object:
-        """Remove ``old``, whose last state was ``last``; raises Stale if it is not stored."""
+        """Remove ``old``, whose last state was ``last``; raises StaleError if it is not stored."""
         shelf, key = self._shelf(kind), _key(old)
         if shelf.objects.get(key) is not old:
-            raise Stale
+            raise StaleError
         self.revision += 1
         final = _stamped(last or old, self.revision)
         del shelf.objects[key]
@@ -130,10 +123,10 @@ class Store:
         return final
 
     def since(self, kind: Kind, revision: int) -> list[Change]:
-        """The changes after a revision; raises TooOld."""
+        """The changes after a revision; raises TooOldError."""
         shelf = self._shelf(kind)
         if revision < shelf.forgotten:
-            raise TooOld(shelf.forgotten)
+            raise TooOldError(shelf.forgotten)
         return [change for change in shelf.recent if change.revision > revision]
 
     @contextmanager
@@ -152,12 +145,6 @@ class Store:
         for shelf in self._shelves.values():
             shelf.recent.clear()
             shelf.forgotten = self.revision
-
-    def close_subscriptions(self) -> None:
-        """End every watch that runs, as a server does that stops."""
-        for shelf in self._shelves.values():
-            for subscription in shelf.subscriptions:
-                subscription.close()
 
     def _shelf(self, kind: Kind) -> _Shelf:
         shelf = self._shelves.get(kind)

@@ -47,10 +47,9 @@ def _plain_keys(patch: Object) -> list[str]:
     """The fields a patch is about, those named only by a directive too."""
     keys: dict[str, None] = {}
     for key in patch:
-        for prefix in (_ORDER, _DELETE_FROM):
-            key = key.removeprefix(prefix)
-        if key not in (_PATCH, _RETAIN):
-            keys[key] = None
+        plain = key.removeprefix(_ORDER).removeprefix(_DELETE_FROM)
+        if plain not in (_PATCH, _RETAIN):
+            keys[plain] = None
     return list(keys)
 
 

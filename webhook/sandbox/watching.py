@@ -15,7 +15,7 @@ from webhook.sandbox.metadata import with_metadata
 from webhook.sandbox.resources import Object, Resource
 from webhook.sandbox.selectors import Predicate, field_predicate, label_predicate
 from webhook.sandbox.status import StatusError, bad_request, expired
-from webhook.sandbox.store import Change, Store, Subscription, TooOld
+from webhook.sandbox.store import Change, Store, Subscription, TooOldError
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -77,13 +77,13 @@ class Watch:
     initial_events: bool = False  # end the present state with a bookmark that says so
 
     async def events(self) -> AsyncIterator[Event]:
-        """Run until the timeout, the end of the server or an ERROR."""
+        """Run until the timeout or an ERROR."""
         kind = self.selection.resource.storage
         with self.store.subscription(kind) as subscription:
             try:
                 for event in self._beginning():
                     yield event
-            except TooOld as error:
+            except TooOldError as error:
                 yield Event("ERROR", too_old(self.since, error.oldest).status())
                 return
             async for event in self._live(subscription):
@@ -105,7 +105,7 @@ class Watch:
     async def _live(self, subscription: Subscription) -> AsyncIterator[Event]:
         clock = asyncio.get_running_loop().time
         end = None if self.timeout_seconds is None else clock() + self.timeout_seconds
-        while not subscription.closed:
+        while True:
             pause = self.bookmark_seconds
             if end is not None:
                 left = max(end - clock(), 0.0)

@@ -17,7 +17,7 @@ from webhook.sandbox import metadata as meta
 from webhook.sandbox.events import stored_form, validate_event
 from webhook.sandbox.resources import Object, Resource, User
 from webhook.sandbox.status import Cause, StatusError, already_exists, conflict, invalid
-from webhook.sandbox.store import Stale, Store
+from webhook.sandbox.store import StaleError, Store
 
 ATTEMPTS = 100  # far more than ever collide; a real server does not count either
 
@@ -146,7 +146,7 @@ class Writer:
             new = await self._changed(request, old, change(old))
             try:
                 return self._replace(request, old, new)
-            except Stale:
+            except StaleError:
                 continue
         raise conflict(request.resource, request.name)
 
@@ -184,7 +184,7 @@ class Writer:
         if stored is None or (
             stored["metadata"]["resourceVersion"] != old["metadata"]["resourceVersion"]
         ):
-            raise Stale
+            raise StaleError
         new = stored_form(request.resource, new)
         if new == stored or request.dry_run:
             return stored if new == stored else self._signed(request, new)
