@@ -18,6 +18,11 @@ class Refusal:
     place: str = ""
 
     @property
+    def cause(self) -> str:
+        """What refuses, apart from the numbers of the day: the rule and its place, else the message."""
+        return f"{self.rule} {self.place}" if self.place else self.message
+
+    @property
     def line(self) -> str:
         """As the submitter reads it; never more than one line."""
         source = (

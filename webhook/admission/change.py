@@ -1,0 +1,68 @@
+"""One update of a managed object, before and after, and what of it costs quota."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webhook.admission.kinship import Kinship
+from webhook.admission.knowledge import Knowledge
+from webhook.admission.review import Request
+from webhook.admission.subject import Subject, scope_of
+from webhook.language.conditions import Scope
+from webhook.language.policy import Policy
+from webhook.model.kinds import Key, Object
+from webhook.workloads.objects import labels, mapping, notes
+
+MARKS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED)
+"""Annotations that only the webhook and the loop write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The request, the two states of the object, and whose business it is after the change."""
+
+    request: Request
+    old: Subject
+    new: Subject
+    kinship: Kinship
+    parent: Object | None
+    policy: Policy
+    knowledge: Knowledge
+
+    @property
+    def queue(self) -> str:
+        """The queue it is in, or asks to be in: where the label is gone, the one it was in."""
+        return self.new.queue if self.new.queue is not None else self.old.queue or ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it asks for another queue."""
+        return self.queue != self.old.queue
+
+    @property
+    def written_whole(self) -> bool:
+        """Whether the label went with every mark: a manifest was put in the object's place, nothing was cut out."""
+        before, after = notes(self.old.object), notes(self.new.object)
+        return Key.SUBMITTED in before and not any(key in before and key in after for key in MARKS)
+
+    @property
+    def costs(self) -> bool:
+        """Whether labels or spec change, the suspend field apart; what changes neither costs nothing."""
+        old, new = self.old.object, self.new.object
+        return labels(old) != labels(new) or _spec(old) != _spec(new)
+
+    @property
+    def may_start(self) -> bool:
+        """Whether this edit may turn suspend off: only a child may be started so, by its parent, once that started."""
+        parent = self.parent
+        return parent is not None and mapping(parent, "spec").get("suspend") is not True
+
+    def scope(self, subject: Subject) -> Scope:
+        """What conditions may read of one of the two states."""
+        return scope_of(self.request, subject, self.knowledge, self.old.object)
+
+
+def _spec(obj: Object) -> Mapping[str, Any]:
+    return {key: value for key, value in mapping(obj, "spec").items() if key != "suspend"}

@@ -1,0 +1,73 @@
+"""Every reason to refuse a workload, all at once: each one line, with the rule, its place and the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from webhook.admission.decision import Refusal
+from webhook.admission.subject import Subject
+from webhook.language.conditions import Scope
+from webhook.language.policy import Policy, UnknownPriority
+from webhook.model.kinds import Key
+from webhook.model.quantity import format_quantity
+from webhook.quota.flavors import NeverFits, never_fits, uncovered
+
+
+def refusals(policy: Policy, subject: Subject, scope: Scope) -> tuple[Refusal, ...]:
+    """Why this workload may not wait in the queue its label names; empty where it may."""
+    unknown = unknown_queue(policy, subject.queue or "")
+    if unknown:
+        return (unknown, *unknown_priority(policy, subject))
+    return (*unknown_priority(policy, subject), *denied(policy, scope), *_quota(policy, subject))
+
+
+def unknown_queue(policy: Policy, name: str) -> Refusal | None:
+    """A queue no policy file declares, with the nearest name that one does."""
+    if name in policy.quotas.queues:
+        return None
+    return Refusal(f"no queue named {name!r}{_hint(name, list(policy.quotas.queues))}")
+
+
+def denied(policy: Policy, scope: Scope) -> tuple[Refusal, ...]:
+    """The ``deny`` rules that fire, in the order of files and lines."""
+    return tuple(
+        Refusal(denial.message, f"deny {denial.rule}", denial.place)
+        for denial in policy.denials(scope)
+    )
+
+
+def unknown_priority(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:
+    """A priority label that no policy file declares."""
+    if not isinstance(subject.priority, UnknownPriority):
+        return ()
+    name = subject.priority.label
+    hint = _hint(name, list(policy.priorities))
+    return (Refusal(f"no priority named {name!r} (label {Key.PRIORITY}){hint}"),)
+
+
+def _quota(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:
+    queue = policy.quotas.queues[subject.queue or ""]
+    bare = uncovered(policy.quotas, queue.name, subject.pod_sets)
+    if bare:
+        names = ", ".join(bare)
+        return (
+            Refusal(
+                f"queue {queue.name} has no quota for {names}", f"queue {queue.name}", queue.place
+            ),
+        )
+    never = never_fits(policy.tree, queue.name, subject.pod_sets)
+    return (_never(queue.name, queue.place, never),) if never else ()
+
+
+def _never(queue: str, place: str, never: NeverFits) -> Refusal:
+    asked, most = (format_quantity(n, never.resource) for n in (never.asked, never.most))
+    text = f"can never start: asks {asked} {never.resource}, queue {queue} can have at most {most}"
+    return Refusal(text, f"queue {queue}", place)
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f", did you mean {near[0]!r}?"
+    return f"; there are {', '.join(sorted(known)[:8])}" if known else ""

@@ -1,0 +1,118 @@
+"""CREATE: find the queue, refuse what may not wait there, suspend and stamp the rest (behaviour.md §2).
+
+The webhook grants nothing, so any number of replicas may answer at once. Marks of ours that a user sends are taken
+off or overwritten: a copied record, a place in the line from last week, somebody else's name.
+"""
+
+from __future__ import annotations
+
+from webhook.admission.checks import refusals
+from webhook.admission.decision import PASS, Decision, Refusal
+from webhook.admission.knowledge import Knowledge
+from webhook.admission.review import Request
+from webhook.admission.standing import standing
+from webhook.admission.subject import Subject, in_queue, scope_of
+from webhook.language.policy import Policy
+from webhook.model.kinds import Key, Object
+from webhook.model.patch import Patch, drop, put
+from webhook.workloads.objects import labels, notes, read_time, write_time
+from webhook.workloads.start import label_templates, suspend
+
+REINVOCATION_SECONDS = 2.0
+"""A stamp of this user, no older than this, is our own of a moment ago: the API server may ask us twice."""
+LOOPS_OWN = (Key.ADMISSION, Key.EVICTED, Key.WANTED)
+"""Annotations nobody but us has business with on a new object."""
+
+
+def submitted(
+    request: Request, subject: Subject, policy: Policy, knowledge: Knowledge, now: float
+) -> Decision:
+    """The decision of the mutating call; ``now`` in seconds since the epoch."""
+    subject, refused = placed(request, subject, policy, knowledge)
+    if refused:
+        return Decision(refusals=refused, note="refused")
+    if subject.queue is None:
+        return PASS
+    return Decision(patch=enqueue(request, subject, now), note="queued")
+
+
+def confirmed(request: Request, subject: Subject, policy: Policy, knowledge: Knowledge) -> Decision:
+    """The decision of the validating call: all asked again of the object as it now is, and the submitter told."""
+    subject, refused = placed(request, subject, policy, knowledge)
+    if refused:
+        return Decision(refusals=refused, note="refused")
+    if subject.queue is None:
+        return PASS
+    if subject.adapter.finished(subject.object) or not complete(subject):
+        return Decision(refusals=(NOT_QUEUED,), note="refused")
+    return Decision(warnings=(standing(subject, policy, knowledge),), note="queued")
+
+
+NOT_QUEUED = Refusal(
+    "tidegate: the workload was not queued (another webhook changed it, or the mutating call"
+    " did not answer in time); submit it again"
+)
+
+
+def placed(
+    request: Request, subject: Subject, policy: Policy, knowledge: Knowledge
+) -> tuple[Subject, tuple[Refusal, ...]]:
+    """The subject in its queue (None: none of our business) and why it may not be there."""
+    if subject.queue is None:
+        routed = policy.route(scope_of(request, subject, knowledge, None))
+        if routed.denied is not None:
+            return subject, (Refusal(routed.denied, "route otherwise", routed.place),)
+        if routed.queue is None:
+            return subject, ()
+        subject = in_queue(subject, routed.queue)
+    scope = scope_of(request, subject, knowledge, None)
+    return subject, refusals(policy, subject, scope)
+
+
+def enqueue(request: Request, subject: Subject, now: float) -> Patch:
+    """Operations that suspend and stamp a new workload. Empty when fed back its own output."""
+    obj, queue = subject.object, subject.queue or ""
+    patch = suspend(obj)
+    if labels(obj).get(Key.QUEUE) != queue:
+        patch += put(obj, ("metadata", "labels", Key.QUEUE), queue)
+    return patch + _stamp(request, obj, now) + label_templates(subject.adapter, obj, queue)
+
+
+def complete(subject: Subject) -> bool:
+    """Whether an object bears all a queued workload must: suspended, labelled, stamped, and no record of a start."""
+    marks = notes(subject.object)
+    return (
+        subject.adapter.suspended(subject.object)
+        and labels(subject.object).get(Key.QUEUE) == subject.queue
+        and Key.SUBMITTED in marks
+        and not any(key in marks for key in LOOPS_OWN)
+    )
+
+
+def _stamp(request: Request, obj: Object, now: float) -> Patch:
+    marks = notes(obj)
+    fresh = dict(marks)
+    for key in LOOPS_OWN:
+        fresh.pop(key, None)
+    if not _our_own(request, obj, now):
+        fresh |= {Key.SUBMITTED: write_time(now), Key.SUBMITTED_BY: request.user}
+    if fresh == marks:
+        return ()
+    if not marks:
+        return put(obj, ("metadata", "annotations"), fresh)
+    patch: Patch = ()
+    for key in (Key.SUBMITTED, Key.SUBMITTED_BY):
+        patch += put(obj, ("metadata", "annotations", key), fresh[key])
+    for key in LOOPS_OWN:
+        patch += drop(obj, ("metadata", "annotations", key))
+    return patch
+
+
+def _our_own(request: Request, obj: Object, now: float) -> bool:
+    marks = notes(obj)
+    stamped = read_time(marks.get(Key.SUBMITTED))
+    return (
+        stamped is not None
+        and 0.0 <= now - stamped <= REINVOCATION_SECONDS
+        and marks.get(Key.SUBMITTED_BY) == request.user
+    )
