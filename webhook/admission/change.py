@@ -9,9 +9,9 @@ from typing import Any
 from webhook.admission.kinship import Kinship
 from webhook.admission.knowledge import Knowledge
 from webhook.admission.review import Request
+from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject, scope_of
 from webhook.language.conditions import Scope
-from webhook.language.policy import Policy
 from webhook.model.kinds import Key, Object
 from webhook.workloads.objects import labels, mapping, notes
 
@@ -28,7 +28,7 @@ class Change:
     new: Subject
     kinship: Kinship
     parent: Object | None
-    policy: Policy
+    rules: Rules
     knowledge: Knowledge
 
     @property

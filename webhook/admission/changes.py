@@ -40,7 +40,7 @@ def forbidden(change: Change) -> tuple[Refusal, ...]:
     old, new = change.old, change.new
     found = [*_label(change)]
     if old.priority != new.priority:
-        found += unknown_priority(change.policy, new)
+        found += unknown_priority(change.rules.policy, new)
     if old.started and new.started:
         found += _grown_requests(old, new)
     return tuple(found)
@@ -51,11 +51,11 @@ def judged(change: Change) -> tuple[Refusal, ...]:
     if change.kinship is Kinship.CHILD or not change.new.waiting or not change.costs:
         return ()
     new = in_queue(change.new, change.queue)
-    after = refusals(change.policy, new, change.scope(new))
+    after = refusals(change.rules, new, change.scope(new))
     if change.moves or not after:
         return after
     before = {
-        refusal.cause for refusal in refusals(change.policy, change.old, change.scope(change.old))
+        refusal.cause for refusal in refusals(change.rules, change.old, change.scope(change.old))
     }
     return tuple(refusal for refusal in after if refusal.cause not in before)
 
@@ -75,7 +75,7 @@ def _label(change: Change) -> list[Refusal]:
     if old.started:
         text = f"a started workload stays in queue {old.queue}; suspend it before it moves to {new.queue}"
         return [Refusal(text)]
-    unknown = unknown_queue(change.policy, change.queue)
+    unknown = unknown_queue(change.rules.policy, change.queue)
     return [unknown] if unknown else []
 
 

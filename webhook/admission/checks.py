@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from webhook.admission.decision import Refusal
+from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject
 from webhook.language.conditions import Scope
 from webhook.language.policy import Policy, UnknownPriority
 from webhook.model.kinds import Key
-from webhook.model.quantity import format_quantity
-from webhook.quota.flavors import NeverFits, never_fits, uncovered
+from webhook.quota.flavors import uncovered
+from webhook.quota.never import never_fits
 
 
-def refusals(policy: Policy, subject: Subject, scope: Scope) -> tuple[Refusal, ...]:
+def refusals(rules: Rules, subject: Subject, scope: Scope) -> tuple[Refusal, ...]:
     """Why this workload may not wait in the queue its label names; empty where it may."""
+    policy = rules.policy
     unknown = unknown_queue(policy, subject.queue or "")
     if unknown:
         return (unknown, *unknown_priority(policy, subject))
-    return (*unknown_priority(policy, subject), *denied(policy, scope), *_quota(policy, subject))
+    return (*unknown_priority(policy, subject), *denied(policy, scope), *_quota(rules, subject))
 
 
 def unknown_queue(policy: Policy, name: str) -> Refusal | None:
@@ -46,24 +48,16 @@ def unknown_priority(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:
     return (Refusal(f"no priority named {name!r} (label {Key.PRIORITY}){hint}"),)
 
 
-def _quota(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:
-    queue = policy.quotas.queues[subject.queue or ""]
-    bare = uncovered(policy.quotas, queue.name, subject.pod_sets)
+def _quota(rules: Rules, subject: Subject) -> tuple[Refusal, ...]:
+    queue = rules.policy.quotas.queues[subject.queue or ""]
+    rule = f"queue {queue.name}"
+    bare = uncovered(queue, subject.pod_sets)
     if bare:
-        names = ", ".join(bare)
         return (
-            Refusal(
-                f"queue {queue.name} has no quota for {names}", f"queue {queue.name}", queue.place
-            ),
+            Refusal(f"queue {queue.name} has no quota for {', '.join(bare)}", rule, queue.place),
         )
-    never = never_fits(policy.tree, queue.name, subject.pod_sets)
-    return (_never(queue.name, queue.place, never),) if never else ()
-
-
-def _never(queue: str, place: str, never: NeverFits) -> Refusal:
-    asked, most = (format_quantity(n, never.resource) for n in (never.asked, never.most))
-    text = f"can never start: asks {asked} {never.resource}, queue {queue} can have at most {most}"
-    return Refusal(text, f"queue {queue}", place)
+    never = never_fits(rules.tree, queue.name, subject.pod_sets)
+    return (Refusal(f"can never start: {never.text}", rule, queue.place),) if never else ()
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from webhook.workloads.start import suspend
 
 
 def born(child: Object, parent: Object) -> Decision:
-    """The decision of the mutating call on a child's CREATE. A parent in no queue is left alone, and so is its child."""
+    """The decision of the mutating call on a child's CREATE. A parent in no queue is left alone, its child too."""
     queue = labels(parent).get(Key.QUEUE)
     if queue is None:
         return PASS

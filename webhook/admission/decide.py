@@ -17,9 +17,9 @@ from webhook.admission.decision import PASS, Decision, Refusal
 from webhook.admission.kinship import Kinship, kinship, parent_ref
 from webhook.admission.knowledge import Identity, Knowledge
 from webhook.admission.review import Operation, Request
+from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject, read_subject
 from webhook.admission.submission import confirmed, submitted
-from webhook.language.policy import Policy
 from webhook.model.kinds import Key, Object
 from webhook.workloads.adapter import Adapter
 from webhook.workloads.objects import BadObject, labels, metadata, notes
@@ -30,7 +30,7 @@ from webhook.workloads.registry import adapter_for
 class Judge:
     """Everything a decision depends on but the request and the time."""
 
-    policy: Policy
+    rules: Rules
     knowledge: Knowledge
     identity: Identity
 
@@ -78,14 +78,14 @@ def _create(request: Request, adapter: Adapter, judge: Judge, now: float) -> Dec
     if parent is not None:
         return born(request.subject, parent)
     return submitted(
-        request, _read(judge, adapter, request.subject), judge.policy, judge.knowledge, now
+        request, _read(judge, adapter, request.subject), judge.rules, judge.knowledge, now
     )
 
 
 def _confirm(request: Request, adapter: Adapter, judge: Judge, now: float) -> Decision:
     if _parent(request, adapter, judge, request.subject) is not None:
         return Decision(note="child")
-    return confirmed(request, _read(judge, adapter, request.subject), judge.policy, judge.knowledge)
+    return confirmed(request, _read(judge, adapter, request.subject), judge.rules, judge.knowledge)
 
 
 def _update(request: Request, adapter: Adapter, judge: Judge, now: float) -> Decision:
@@ -110,8 +110,8 @@ def _entering(request: Request, adapter: Adapter, judge: Judge, now: float | Non
     if subject.started:
         return Decision(refusals=(RUNNING,), note="refused")
     if now is None:
-        return confirmed(request, subject, judge.policy, judge.knowledge)
-    return submitted(request, subject, judge.policy, judge.knowledge, now)
+        return confirmed(request, subject, judge.rules, judge.knowledge)
+    return submitted(request, subject, judge.rules, judge.knowledge, now)
 
 
 def _change(request: Request, adapter: Adapter, judge: Judge) -> Change:
@@ -121,7 +121,7 @@ def _change(request: Request, adapter: Adapter, judge: Judge) -> Change:
     )
     parent = None if old.stamped else _parent(request, adapter, judge, request.subject)
     kind = Kinship.ROOT if parent is None else Kinship.CHILD
-    return Change(request, old, new, kind, parent, judge.policy, judge.knowledge)
+    return Change(request, old, new, kind, parent, judge.rules, judge.knowledge)
 
 
 def _parent(request: Request, adapter: Adapter, judge: Judge, obj: Object) -> Object | None:
@@ -137,4 +137,4 @@ def _managed(old: Object | None) -> bool:
 
 
 def _read(judge: Judge, adapter: Adapter, obj: Object) -> Subject:
-    return read_subject(adapter, obj, judge.policy, judge.knowledge)
+    return read_subject(adapter, obj, judge.rules.policy, judge.knowledge)

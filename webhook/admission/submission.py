@@ -10,9 +10,9 @@ from webhook.admission.checks import refusals
 from webhook.admission.decision import PASS, Decision, Refusal
 from webhook.admission.knowledge import Knowledge
 from webhook.admission.review import Request
+from webhook.admission.rules import Rules
 from webhook.admission.standing import standing
 from webhook.admission.subject import Subject, in_queue, scope_of
-from webhook.language.policy import Policy
 from webhook.model.kinds import Key, Object
 from webhook.model.patch import Patch, drop, put
 from webhook.workloads.objects import labels, notes, read_time, write_time
@@ -25,10 +25,10 @@ LOOPS_OWN = (Key.ADMISSION, Key.EVICTED, Key.WANTED)
 
 
 def submitted(
-    request: Request, subject: Subject, policy: Policy, knowledge: Knowledge, now: float
+    request: Request, subject: Subject, rules: Rules, knowledge: Knowledge, now: float
 ) -> Decision:
     """The decision of the mutating call; ``now`` in seconds since the epoch."""
-    subject, refused = placed(request, subject, policy, knowledge)
+    subject, refused = placed(request, subject, rules, knowledge)
     if refused:
         return Decision(refusals=refused, note="refused")
     if subject.queue is None:
@@ -36,16 +36,16 @@ def submitted(
     return Decision(patch=enqueue(request, subject, now), note="queued")
 
 
-def confirmed(request: Request, subject: Subject, policy: Policy, knowledge: Knowledge) -> Decision:
+def confirmed(request: Request, subject: Subject, rules: Rules, knowledge: Knowledge) -> Decision:
     """The decision of the validating call: all asked again of the object as it now is, and the submitter told."""
-    subject, refused = placed(request, subject, policy, knowledge)
+    subject, refused = placed(request, subject, rules, knowledge)
     if refused:
         return Decision(refusals=refused, note="refused")
     if subject.queue is None:
         return PASS
     if subject.adapter.finished(subject.object) or not complete(subject):
         return Decision(refusals=(NOT_QUEUED,), note="refused")
-    return Decision(warnings=(standing(subject, policy, knowledge),), note="queued")
+    return Decision(warnings=(standing(subject, rules.policy, knowledge),), note="queued")
 
 
 NOT_QUEUED = Refusal(
@@ -55,18 +55,18 @@ NOT_QUEUED = Refusal(
 
 
 def placed(
-    request: Request, subject: Subject, policy: Policy, knowledge: Knowledge
+    request: Request, subject: Subject, rules: Rules, knowledge: Knowledge
 ) -> tuple[Subject, tuple[Refusal, ...]]:
     """The subject in its queue (None: none of our business) and why it may not be there."""
     if subject.queue is None:
-        routed = policy.route(scope_of(request, subject, knowledge, None))
+        routed = rules.policy.route(scope_of(request, subject, knowledge, None))
         if routed.denied is not None:
             return subject, (Refusal(routed.denied, "route otherwise", routed.place),)
         if routed.queue is None:
             return subject, ()
         subject = in_queue(subject, routed.queue)
     scope = scope_of(request, subject, knowledge, None)
-    return subject, refusals(policy, subject, scope)
+    return subject, refusals(rules, subject, scope)
 
 
 def enqueue(request: Request, subject: Subject, now: float) -> Patch:
