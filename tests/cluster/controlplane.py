@@ -256,7 +256,7 @@ class ControlPlane:
 
 
 def _is_true(thing: dict[str, Any], condition: str) -> bool:
-    known = thing.get("status", {}).get("conditions", [])
+    known = thing.get("status", {}).get("conditions") or []  # null at first
     return any(one["type"] == condition and one["status"] == "True" for one in known)
 
 

@@ -21,8 +21,13 @@ import sys
 PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent() -> None:
+OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _prepare_child() -> None:
     """Runs in the child before exec; safe here because this process has one thread."""
+    for number in OURS:
+        signal.signal(number, signal.SIG_DFL)  # an ignored signal would stay so
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -45,12 +50,14 @@ def main() -> int:
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # only for its wake-up
-    for ours in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ours, signal.SIG_IGN)  # Ctrl-C is the harness's business: it closes the pipe
+    for number in OURS:
+        signal.signal(
+            number, signal.SIG_IGN
+        )  # Ctrl-C is the harness's business: it closes the pipe
     child = subprocess.Popen(
         sys.argv[2:],
         stdin=subprocess.DEVNULL,
-        preexec_fn=_die_with_parent,  # noqa: PLW1509
+        preexec_fn=_prepare_child,  # noqa: PLW1509
         start_new_session=True,
     )
     while child.poll() is None:
