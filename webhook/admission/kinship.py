@@ -27,7 +27,9 @@ class Kinship(Enum):
 def parent_ref(obj: Object, namespace: str) -> ParentRef | None:
     """The managed kind of object that its controller owner reference names; None without one."""
     owner = controller_of(obj)
-    return owner and ParentRef(owner.kind, namespace, owner.name, owner.uid)
+    if owner is None:
+        return None
+    return ParentRef(owner.kind, namespace, owner.name, owner.uid)
 
 
 def parent_wanted(request: Request, knowledge: Knowledge) -> ParentRef | None:
