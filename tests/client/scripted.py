@@ -74,8 +74,8 @@ def stream(*pieces: bytes, hang: bool = False, cut: bool = False) -> Step:
 async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
     """Wait for what another task, or another process, brings about."""
     async with asyncio.timeout(seconds):
-        while not condition():
-            await asyncio.sleep(0.005)  # noqa: ASYNC110 - nobody could set an event here
+        while not condition():  # noqa: ASYNC110 - nobody could set an event here
+            await asyncio.sleep(0.005)
 
 
 @dataclass
