@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from webhook.sandbox import deleting, metadata, namespaces
 from webhook.sandbox.events import served_form
 from webhook.sandbox.listing import Pages
-from webhook.sandbox.patches import patched
+from webhook.sandbox.patches import check_type, patched
 from webhook.sandbox.resources import (
     NAMESPACES,
     PODS,
@@ -170,6 +170,7 @@ class Api:
         warnings: Warnings | None = None,
     ) -> Object:
         """``patch_type`` is the content type, such as application/merge-patch+json."""
+        check_type(resource, patch_type)
 
         def change(old: Object) -> Object:
             changed = patched(resource, old, body, patch_type)

@@ -22,22 +22,24 @@ _NO_APPLY = (
 )
 
 
-def patched(resource: Resource, old: Object, body: object, patch_type: str) -> Object:
-    """The object with the patch applied; raises StatusError 400, 415 or 422."""
-    if patch_type == JSON:
-        return json_patch(old, body)
-    if patch_type == MERGE:
-        merged: Object = merge_patch(old, _object(body))
-        return merged
-    if patch_type == STRATEGIC and not resource.custom:
-        return strategic_merge(resource, old, _object(body))
+def check_type(resource: Resource, patch_type: str) -> None:
+    """Raise StatusError 415 for a kind of patch that is not taken, whatever it is applied to."""
+    if patch_type in (JSON, MERGE) or (patch_type == STRATEGIC and not resource.custom):
+        return
     raise unsupported_media_type(_refusal(resource, patch_type))
 
 
-def _object(body: object) -> Object:
+def patched(resource: Resource, old: Object, body: object, patch_type: str) -> Object:
+    """The object with the patch applied; raises StatusError 400, 415 or 422."""
+    check_type(resource, patch_type)
+    if patch_type == JSON:
+        return json_patch(old, body)
     if not isinstance(body, dict):
         raise bad_request("error decoding patch: a merge patch is an object")
-    return body
+    if patch_type == STRATEGIC:
+        return strategic_merge(resource, old, body)
+    merged: Object = merge_patch(old, body)
+    return merged
 
 
 def _refusal(resource: Resource, patch_type: str) -> str:
