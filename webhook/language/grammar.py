@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Final
 
 from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.lark import PostLex
 
 FILES: Final = ("grammar.lark", "condition.lark")
@@ -37,20 +38,31 @@ class Lines(PostLex):
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """One parse: the tokens that the grammar is to see."""
         offset = _offset.get()
-        open_brackets: list[str] = []
-        before = ""
-        for token in stream:
-            kind = token.type
-            if kind in OPENING or kind in BRACES:
-                open_brackets.append(kind)
-            elif kind in CLOSING and open_brackets:
-                open_brackets.pop()
-            inside = bool(open_brackets) and open_brackets[-1] in OPENING
-            if kind == "_NL" and (inside or before in GOES_ON):
-                continue
-            before = kind
-            _move(token, offset)
-            yield token
+        try:
+            yield from _significant(stream, offset)
+        except UnexpectedToken as error:  # of the lexer, so not moved yet
+            _move(error.token, offset)
+            raise
+        except UnexpectedCharacters as error:
+            error.pos_in_stream = (error.pos_in_stream or 0) + offset
+            raise
+
+
+def _significant(stream: Iterator[Token], offset: int) -> Iterator[Token]:
+    open_brackets: list[str] = []
+    before = ""
+    for token in stream:
+        kind = token.type
+        if kind in OPENING or kind in BRACES:
+            open_brackets.append(kind)
+        elif kind in CLOSING and open_brackets:
+            open_brackets.pop()
+        inside = bool(open_brackets) and open_brackets[-1] in OPENING
+        if kind == "_NL" and (inside or before in GOES_ON):
+            continue
+        before = kind
+        _move(token, offset)
+        yield token
 
 
 def _move(token: Token, offset: int) -> None:

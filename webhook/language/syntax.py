@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from webhook.language.expression import Expression
+if TYPE_CHECKING:  # conditions have spans, too
+    from webhook.language.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)

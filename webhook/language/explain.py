@@ -1,0 +1,325 @@
+"""What to say where the grammar stumbles: in the file's words, never in the grammar's.
+
+The parser knows a place and what could stand there; this module looks at the text around the place and picks the
+sentence a colleague would say. The order of the questions is the order of how sure we can be.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+from webhook.language.problems import Fix, Problem, problem
+from webhook.language.suggest import suggest
+from webhook.language.syntax import Source, Span
+from webhook.language.words import HOME, LATER, STATEMENTS
+
+_WORD = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_./-]*|[+-]?\.?[0-9][A-Za-z0-9_.]*|&&|\|\||[=!<>]=|//|\"[^\"\n]*\"?|'[^'\n]*'?|."
+)
+_QUANTITY = re.compile(r"[0-9.]+[A-Za-z]+\Z")
+EXPECTED: Final = {
+    "WORD": "a name",
+    "NUMBER": "a number",
+    "TEXT": "a text in double quotes",
+    "_EQUAL": "`=`",
+    "_LBLOCK": "`{`",
+    "_LENTRIES": "`{`",
+    "RBRACE": "`}`",
+    "C_RPAR": "`)`",
+    "C_RSQB": "`]`",
+    "C_COLON": "`:`",
+    "C_FIELD": "the name of a field",
+    "C_NAME": "a value",
+    "_NL": "the end of the line",
+}
+"""Terminals that are no keyword, as a reader knows them; those that are missing here say nothing useful."""
+INSTEAD: Final = {
+    "and": "&&",
+    "or": "||",
+    "not": "!",
+    "&": "&&",
+    "|": "||",
+    "=": "==",
+    "is": "==",
+    "==": "=",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the parser stands: the word there, what could stand there, the statement around it."""
+
+    source: Source
+    span: Span
+    word: str
+    expected: frozenset[str]
+    begins: bool
+    """True where a statement begins."""
+    line_end: bool
+    before: str
+    """The word before, "" at the beginning of the piece."""
+
+    @property
+    def keywords(self) -> list[str]:
+        """The words that could stand here."""
+        return sorted(word for t in self.expected if (word := _keyword(t)) is not None)
+
+    @property
+    def in_condition(self) -> bool:
+        """True where a condition is being read."""
+        return any(t.startswith("C_") for t in self.expected)
+
+
+def explain(error: UnexpectedInput, source: Source, start: int, end: int) -> Problem:
+    """The problem for an error of the parser in the piece of text from ``start`` to ``end``."""
+    place = _place(error, source, start, end)
+    if place.begins and not place.line_end:
+        return _no_statement(place)
+    for question in (_audit, _broken, _entry, _order, _missing, _not_a_name, _condition, _word):
+        answer = question(place)
+        if answer is not None:
+            return answer
+    return problem("TG004", place.span, f"`{place.word}` is not valid here", help=_expects(place))
+
+
+def _place(error: UnexpectedInput, source: Source, start: int, end: int) -> _Place:
+    at, expected = _where(error, start, end)
+    text = source.text
+    line_end = at >= end or text[at] in "\r\n#"
+    word = "" if line_end else _WORD.match(text, at).group()  # type: ignore[union-attr] # `.` matches
+    ends = at + max(len(word.rstrip()), 1) if not line_end else at
+    before = text[start:at].rstrip()
+    begins = expected <= _STATEMENT_WORDS and not expected <= _ENDS
+    if line_end:  # the place of what is missing is behind what stands there
+        at = ends = start + len(before)
+    last = re.search(r"[A-Za-z0-9_./-]+\Z|[^\s]\Z", before[-80:])
+    return _Place(
+        source,
+        source.span(at, ends),
+        word,
+        expected,
+        begins,
+        line_end,
+        last.group() if last else "",
+    )
+
+
+_ENDS: Final = frozenset({"_NL", "RBRACE", "$END"})
+_STATEMENT_WORDS: Final = _ENDS | {f"_{word.upper()}" for word in STATEMENTS}
+
+
+def _where(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
+    """Offset in the file, and the terminals that may stand there."""
+    if isinstance(error, UnexpectedToken):
+        expected = frozenset(error.accepts or error.expected)
+        if error.token.type == "$END":
+            return end, expected
+        return error.token.start_pos or start, expected
+    if isinstance(error, UnexpectedCharacters):
+        return error.pos_in_stream or start, frozenset(error.allowed or ())
+    assert isinstance(error, UnexpectedEOF)  # noqa: S101 - there is no fourth
+    return end, frozenset(error.expected)
+
+
+def _keyword(terminal: str) -> str | None:
+    """The word of a terminal that is one."""
+    name = terminal.removeprefix("_")
+    if terminal in EXPECTED or terminal.startswith("C_") or terminal in _SIGNS:
+        return None
+    return name.lower() if name.isalpha() else None
+
+
+_SIGNS: Final = frozenset(
+    {"_COLON", "_COMMA", "_NL", "CONTINUED", "BLANK", "COMMENT", "RBRACE", "$END"}
+)
+
+
+def _no_statement(place: _Place) -> Problem:
+    """A statement should begin here and does not."""
+    word, known = place.word, [w for w in place.keywords if w in STATEMENTS]
+    if word in LATER:
+        return problem(
+            "TG004", place.span, f"this version does not know `{word}` yet", label="not yet"
+        )
+    if word == "/" or word == "//":
+        return _comment_sign(place)
+    if not re.match(r"[A-Za-z_]", word):
+        return problem("TG003", place.span, "a statement is expected here", help=_begin_with(known))
+    if word in HOME and word not in known:
+        return problem(
+            "TG004", place.span, f"`{word}` is not valid here", help=f"it stands {HOME[word]}"
+        )
+    meant = suggest(word, [*known, *LATER])
+    if meant in LATER:
+        message = f"`{word}` is no statement, and this version does not know `{meant}` yet"
+        return problem("TG004", place.span, message)
+    fix = Fix(place.span, meant) if meant else None
+    advice = f"did you mean `{meant}`?" if meant else _begin_with(known)
+    return problem("TG004", place.span, f"`{word}` is no statement", help=advice, fix=fix)
+
+
+def _begin_with(words: list[str]) -> str:
+    return f"it begins with {_or(words)}" if words else ""
+
+
+def _or(words: list[str]) -> str:
+    shown = [f"`{word}`" for word in words]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+
+
+def _comment_sign(place: _Place) -> Problem:
+    return problem("TG004", place.span, "a comment begins with `#`", help="write `#`", fix=None)
+
+
+def _audit(place: _Place) -> Problem | None:
+    if place.word != "audit":
+        return None
+    advice = "put it behind the queue of a route, or before the `{` of a deny"
+    return problem(
+        "TG016", place.span, "`audit` is the last word of the head of a rule", help=advice
+    )
+
+
+def _broken(place: _Place) -> Problem | None:
+    """The line ends, and what is missing stands in the next."""
+    if not place.line_end:
+        return None
+    match = re.compile(r"(?:\s|#[^\n]*(?:\n|\Z))*").match(place.source.text, place.span.end)
+    at = match.end() if match else place.span.end
+    following = _WORD.match(place.source.text, at)
+    word = following.group() if following else ""
+    if word == "{" and {"_LBLOCK", "_LENTRIES"} & place.expected:
+        span = place.source.span(at, at + 1)
+        advice = "put it behind the head, on the same line"
+        return problem("TG009", span, "`{` stands on the line of its head", help=advice)
+    if word in place.keywords and word not in STATEMENTS and "_NL" not in place.expected:
+        span = place.source.span(at, at + len(word))
+        advice = "put it on the line before"
+        return problem("TG009", span, f"a statement cannot be broken before `{word}`", help=advice)
+    return None
+
+
+def _entry(place: _Place) -> Problem | None:
+    """Two entries, or two statements, on one line."""
+    if place.line_end or not re.match(r"[A-Za-z_]", place.word) or place.word in place.keywords:
+        return None
+    if "_COMMA" in place.expected and "_NL" in place.expected and "RBRACE" in place.expected:
+        if suggest(place.word, place.keywords) or place.word == "borrow":
+            return None
+        return problem(
+            "TG008", place.span, f"a comma or a new line is missing before `{place.word}`",
+            fix=Fix(place.source.span(place.span.start, place.span.start), ", "),
+        )  # fmt: skip
+    if "_NL" in place.expected and place.word in STATEMENTS and not place.in_condition:
+        return problem("TG008", place.span, f"a new line is missing before `{place.word}`")
+    return None
+
+
+def _order(place: _Place) -> Problem | None:
+    if place.word != "borrow" or "_COMMA" not in place.expected:
+        return None
+    advice = (
+        "write `borrow` first" if "_LEND" not in place.expected else "an entry has one `borrow`"
+    )
+    return problem("TG004", place.span, "`borrow` stands before `lend`, once", help=advice)
+
+
+_SIGN_ONLY: Final = frozenset({"_EQUAL", "_LBLOCK", "_LENTRIES"})
+
+
+def _missing(place: _Place) -> Problem | None:
+    """Something has to stand before this."""
+    ends = place.line_end or place.word in ("{", "}", "to", "when", ")", "]", ",", ":")
+    ends = ends or (len(place.expected) == 1 and bool(place.expected & _SIGN_ONLY))
+    wanted = _wanted(place)
+    if not ends or not wanted:
+        return None
+    if place.line_end:
+        behind = f" behind `{place.before}`" if place.before else ""
+        return problem("TG005", place.span, f"{wanted} is missing{behind}")
+    return problem("TG005", place.span, f"{wanted} is missing before `{place.word}`")
+
+
+def _wanted(place: _Place) -> str:
+    """What is missing, where one thing or a choice of few may stand."""
+    if "C_NAME" in place.expected:
+        return "a value"
+    useful = [
+        t for t in place.expected if t not in ("_NL", "RBRACE", "$END") or len(place.expected) == 1
+    ]
+    if "C_DOT" in useful:  # behind a complete value: what closes or follows it
+        useful = [t for t in useful if t in ("C_RPAR", "C_RSQB", "_LBLOCK", "_TO")]
+        if "_TO" in useful:
+            return "`to` with the name of a queue"
+    words = [
+        EXPECTED.get(t) or f"`{w}`" for t in sorted(useful) if (w := _keyword(t)) or t in EXPECTED
+    ]
+    if not words or len(words) > 4:
+        return ""
+    return " or ".join(dict.fromkeys(words))
+
+
+def _not_a_name(place: _Place) -> Problem | None:
+    if "WORD" not in place.expected or place.in_condition:
+        return None
+    if re.match(r"[0-9]", place.word):
+        message = f"`{place.word}` is not a name"
+        return problem("TG015", place.span, message, help="a name begins with a letter")
+    if place.word[:1] in "\"'":
+        bare = place.word.strip("\"'")
+        fix = Fix(place.span, bare)
+        return problem(
+            "TG015", place.span, "a name stands without quotes", help=f"write `{bare}`", fix=fix
+        )
+    return None
+
+
+def _condition(place: _Place) -> Problem | None:
+    """What people write in conditions that is spelled otherwise here."""
+    if not place.in_condition:
+        return None
+    if place.word == "/" and place.source.text[place.span.start - 1 : place.span.start] == "/":
+        return _comment_sign(place)
+    if place.word == "=" or (place.word in INSTEAD and "C_DOT" in place.expected):
+        instead = INSTEAD[place.word]
+        fix = Fix(place.span, instead)
+        return problem(
+            "TG004",
+            place.span,
+            f"`{place.word}` is no operator here",
+            help=f"write `{instead}`",
+            fix=fix,
+        )
+    return None
+
+
+def _word(place: _Place) -> Problem | None:
+    """A word that may not stand here, with what was probably meant."""
+    if "TEXT" in place.expected and re.match(r"['A-Za-z0-9_]", place.word):
+        quoted = '"' + place.word.strip("'") + '"'
+        message = f"`{place.word}` has to stand in double quotes"
+        return problem(
+            "TG004", place.span, message, help=f"write `{quoted}`", fix=Fix(place.span, quoted)
+        )
+    if "NUMBER" in place.expected and place.word.startswith('"'):
+        return problem("TG004", place.span, f"a number is expected, not the text `{place.word}`")
+    if place.word == "=" or place.word == "==":
+        return None
+    meant = suggest(place.word, place.keywords)
+    if meant is None:
+        return None
+    return problem(
+        "TG004", place.span, f"`{place.word}` is not valid here",
+        help=f"did you mean `{meant}`?", fix=Fix(place.span, meant),
+    )  # fmt: skip
+
+
+def _expects(place: _Place) -> str:
+    wanted = _wanted(place)
+    if wanted:
+        return f"expected {wanted}"
+    return f"expected {_or(place.keywords)}" if 0 < len(place.keywords) <= 6 else ""

@@ -1,0 +1,154 @@
+"""Text to tree, with every mistake of the text in one run.
+
+A file is parsed statement by statement. Where the grammar stumbles, the smallest statement around the place is
+reported once and blanked, and the rest is parsed again; a statement that only lacks what was blanked inside it is
+blanked without a word. Never raises for a bad text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lark import Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from webhook.language.explain import explain
+from webhook.language.expression import Expression, build
+from webhook.language.grammar import parse_tree
+from webhook.language.problems import Problem, problem, sorted_problems
+from webhook.language.scan import DEEPEST, MOST, Piece, Scanned, scan
+from webhook.language.syntax import File, Source, Span, Statement
+from webhook.language.trees import Builder
+
+LARGEST: Final = 256 * 1024
+"""Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""
+DEEPEST_BLOCKS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file as far as it could be read, and what is wrong with its text."""
+
+    file: File
+    problems: tuple[Problem, ...]
+
+
+def parse(text: str, *, path: str) -> Parsed:
+    """Read the text of one file."""
+    source = Source(path, text)
+    if len(text) > LARGEST:
+        return _too_large(source)
+    scanned = scan(source)
+    reader = _Reader(source, scanned)
+    for piece in scanned.pieces:
+        reader.read(piece)
+    file = File(
+        path, tuple(reader.statements), scanned.comments, source, unread=tuple(reader.unread)
+    )
+    return Parsed(file, sorted_problems([*scanned.problems, *reader.problems], [path]))
+
+
+def _too_large(source: Source) -> Parsed:
+    message = f"this file has {len(source.text)} characters, at most {LARGEST} are read"
+    whole = source.span(0, len(source.text))
+    found = problem("TG017", source.span(0, 0), message, help="split it into several files")
+    return Parsed(File(source.path, (), (), source, unread=(whole,)), (found,))
+
+
+def parse_expression(text: str, *, source: Source, offset: int) -> Expression | Problem:
+    """An expression that stands alone at ``offset`` of a file, as between the braces of a message."""
+    try:
+        tree = parse_tree(text, offset=offset, start="condition")
+    except UnexpectedInput as error:
+        return explain(error, source, offset, offset + len(text))
+    return build(tree, source)
+
+
+class _Reader:
+    """Reads the pieces of one file and remembers what could not be read."""
+
+    def __init__(self, source: Source, scanned: Scanned) -> None:
+        self.source = source
+        self.text = scanned.text
+        self.odd = scanned.odd
+        self.statements: list[Statement] = []
+        self.problems: list[Problem] = []
+        self.unread: list[Span] = []
+        self._builder = Builder(source)
+
+    def read(self, root: Piece) -> None:
+        """Read one statement that stands outside of blocks, and those in it."""
+        if len(self.problems) >= MOST or self._too_deep(root):
+            self.unread.append(self.source.span(root.start, root.end))
+            return
+        chars = list(self.text[root.start : root.end])
+        blanked: set[int] = set()
+        for flawed in _flawed(root):
+            self._blank(flawed, root, chars, blanked)
+        tree = self._tree(root, chars, blanked)
+        if tree is not None:
+            self.statements.extend(
+                self._builder.statement(part) for part in tree.children if isinstance(part, Tree)
+            )
+
+    def _tree(self, root: Piece, chars: list[str], blanked: set[int]) -> Tree[Token] | None:
+        """Parse, blanking one statement more each time; None where nothing is left."""
+        while root.start not in blanked and len(self.problems) < MOST:
+            text = "".join(chars) + (root.closers or "\n")
+            try:
+                return parse_tree(text, offset=root.start)
+            except UnexpectedInput as error:
+                place = explain(error, self.source, root.start, root.end)
+                self._report(root, place, chars, blanked)
+        return None
+
+    def _report(self, root: Piece, found: Problem, chars: list[str], blanked: set[int]) -> None:
+        """A mistake in a statement that already lost a part says nothing new; nor one at a missing end."""
+        at = min(found.span.start, root.end)
+        piece = root.at(at)
+        if piece.start in blanked and piece.parent is not None:
+            piece = piece.parent
+        hurt = any(piece.start <= start <= piece.end for start in blanked)
+        follows = root.unclosed_at is not None and at > root.unclosed_at
+        known = not self.odd.isdisjoint(range(found.span.start, found.span.end + 1))
+        if not (hurt or follows or known):
+            self.problems.append(found)
+        self._blank(piece, root, chars, blanked)
+
+    def _blank(self, piece: Piece, root: Piece, chars: list[str], blanked: set[int]) -> None:
+        for at in range(piece.start - root.start, piece.end - root.start):
+            if chars[at] not in "\r\n":
+                chars[at] = " "
+        blanked.add(piece.start)
+        self.unread.append(self.source.span(piece.start, piece.end))
+
+    def _too_deep(self, root: Piece) -> bool:
+        if root.deepest <= DEEPEST and _levels(root) <= DEEPEST_BLOCKS:
+            return False
+        span = self.source.span(root.start, root.start + len(root.first))
+        message = f"this statement has more than {DEEPEST} brackets, or {DEEPEST_BLOCKS} blocks, in each other"
+        self.problems.append(problem("TG017", span, message, help="nest less deeply"))
+        return True
+
+
+def _flawed(root: Piece) -> list[Piece]:
+    """The statements to blank before the grammar sees any, the outermost of each."""
+    found: list[Piece] = []
+    waiting = [root]
+    while waiting:
+        piece = waiting.pop()
+        if piece.flawed:
+            found.append(piece)
+        else:
+            waiting.extend(piece.inner)
+    return found
+
+
+def _levels(root: Piece) -> int:
+    deepest, waiting = 0, [(root, 0)]
+    while waiting:
+        piece, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        waiting.extend((inner, depth + 1) for inner in piece.inner)
+    return deepest
