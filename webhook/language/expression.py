@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal as Choice, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Literal as Choice
 
 from lark import Token, Tree
 
@@ -44,12 +45,12 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """``operand.field``."""
+    """``operand.name``."""
 
     operand: Expression
-    field: str
+    name: str
     span: Span = field(compare=False)
-    field_span: Span = field(compare=False)
+    name_span: Span = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,12 @@ def build(tree: Tree[Token], source: Source) -> Expression:
         message = f"{message} {meta.end_pos - meta.start_pos}"
         help_ = "split it into several rules"
         return Refused("…", "TG508", message, help_, source.span(meta.start_pos, meta.end_pos))
-    return _Builder(source).build(tree.children[0], 1)
+    (top,) = _subtrees(tree)
+    return _Builder(source).build(top, 1)
+
+
+def _subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
+    return [part for part in tree.children if isinstance(part, Tree)]
 
 
 def children(node: Expression) -> Iterator[Expression]:
@@ -182,27 +188,22 @@ class _Builder:
     def __init__(self, source: Source) -> None:
         self._place = source.span
 
-    def build(self, tree: Tree[Token] | Token, depth: int) -> Expression:
-        assert isinstance(tree, Tree)
+    def build(self, tree: Tree[Token], depth: int) -> Expression:
         span = self._place(tree.meta.start_pos, tree.meta.end_pos)
         if depth > DEEPEST:
             message = f"a condition is at most {DEEPEST} levels deep"
             return Refused("…", "TG508", message, "split it into several rules", span)
-        parts = [part for part in tree.children if isinstance(part, Tree)]
         tokens = [part for part in tree.children if isinstance(part, Token)]
         if tree.data in _LEAVES:
             return self._leaf(tree.data, tokens[0], span)
-        built = [
-            self._entry(part, depth) if part.data == "entry" else self.build(part, depth + 1)
-            for part in parts
-        ]
+        if tree.data == "map":
+            return MapLiteral(tuple(self._entry(part, depth) for part in _subtrees(tree)), span)
+        built = [self.build(part, depth + 1) for part in _subtrees(tree)]
         return self._node(tree.data, built, tokens, span)
 
-    def _entry(self, tree: Tree[Token], depth: int) -> Expression:
-        """A pair, wrapped so that one list may hold it until the map is made."""
-        key, value = (part for part in tree.children if isinstance(part, Tree))
-        span = self._place(tree.meta.start_pos, tree.meta.end_pos)
-        return ListLiteral((self.build(key, depth + 1), self.build(value, depth + 1)), span)
+    def _entry(self, tree: Tree[Token], depth: int) -> tuple[Expression, Expression]:
+        key, value = _subtrees(tree)
+        return self.build(key, depth + 1), self.build(value, depth + 1)
 
     def _node(
         self, rule: str, built: list[Expression], tokens: list[Token], span: Span
@@ -224,8 +225,6 @@ class _Builder:
                 return Index(built[0], built[1], span)
             case "list":
                 return ListLiteral(tuple(built), span)
-            case "map":
-                return MapLiteral(tuple(_pair(entry) for entry in built), span)
             case _:
                 return self._named(rule, built, tokens, span)
 
@@ -279,12 +278,6 @@ def _negative(operand: Expression, span: Span) -> Expression:
             return Unary("-", operand, span)
 
 
-def _pair(entry: Expression) -> tuple[Expression, Expression]:
-    assert isinstance(entry, ListLiteral)
-    key, value = entry.items
-    return key, value
-
-
 _LEVELS: Final = {"||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5}
 _COMPARING: Final = 3
 _PREFIX: Final = 6
@@ -320,15 +313,13 @@ def _render(node: Expression) -> str:
             return name
         case Refused(text=text):
             return text
-        case Select(operand=operand, field=name):
+        case Select(operand=operand, name=name):
             return f"{render(operand, _MEMBER)}.{name}"
         case Index(operand=operand, key=key):
             return f"{render(operand, _MEMBER)}[{render(key)}]"
-        case Call(operand=None, function=function, arguments=arguments):
-            return f"{function}({_list(arguments)})"
         case Call(operand=operand, function=function, arguments=arguments):
-            assert operand is not None
-            return f"{render(operand, _MEMBER)}.{function}({_list(arguments)})"
+            receiver = "" if operand is None else f"{render(operand, _MEMBER)}."
+            return f"{receiver}{function}({_list(arguments)})"
         case Unary(operator=operator, operand=operand):
             return operator + _prefixed(operator, operand)
         case ListLiteral(items=items):

@@ -20,7 +20,8 @@ _UNSIGNED: Final = re.compile(r"(?:[0-9]+|0[xX][0-9a-fA-F]+)[uU]")
 _DURATION: Final = re.compile(r"(?:[0-9.]+(?:h|m|s|ms|d))+")
 _AMOUNT: Final = re.compile(r"[0-9.]+([A-Za-z]+)")
 _ESCAPE: Final = re.compile(
-    r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))?", re.DOTALL
+    r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[xX]([0-9a-fA-F]{2})|([0-3][0-7]{2})|(.))?",
+    re.DOTALL,
 )
 _SIMPLE: Final = {
     "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?", "a": "\a", "b": "\b", "f": "\f", "n": "\n",
@@ -64,7 +65,9 @@ def _short(text: str) -> str:
 def _no_number(text: str) -> Unreadable:
     if _UNSIGNED.fullmatch(text):
         plain = text[:-1]
-        return Unreadable("TG501", f"`{text}`: unsigned numbers are not supported", f"write `{plain}`")
+        return Unreadable(
+            "TG501", f"`{text}`: unsigned numbers are not supported", f"write `{plain}`"
+        )
     try:
         parse_quantity(text)
     except QuantityError:
