@@ -16,16 +16,17 @@ from webhook.sandbox.metadata import rfc3339
 from webhook.sandbox.players.informer import Informer, Key, key_of, uid_of
 from webhook.sandbox.players.job_progress import ended, going, phase
 from webhook.sandbox.players.workqueue import WorkQueue
-from webhook.sandbox.resources import PODS, Object, User
+from webhook.sandbox.resources import JOBS, JOBSETS, PODS, Object, User
 from webhook.sandbox.status import StatusError
 from webhook.sandbox.strategies.fields import items, section
-from webhook.sandbox.strategies.job import JOB_NAME
+from webhook.sandbox.strategies.job import CONTROLLER_UID
 
 NODE = "sandbox"
 KUBELET = User(f"system:node:{NODE}", ("system:nodes",))
 SCHEDULER = User("system:kube-scheduler")
 SECONDS = "tidegate.dev/play-seconds"
 OUTCOME = "tidegate.dev/play-outcome"
+JOBSET_UID = "jobset.sigs.k8s.io/jobset-uid"
 
 
 class PodPlayer:
@@ -39,31 +40,32 @@ class PodPlayer:
         self._api = api
         self._pods = pods
         self._ends: dict[str, float] = {}  # uid -> time of the event loop at which it ends
-        self._told: dict[str, bool] = {}  # uid -> whether it succeeds
+        self._told: dict[str, bool] = {}  # uid of a Job or JobSet -> whether its pods succeed
         self._queue: WorkQueue[Key] = WorkQueue(self._sync)
         pods.listen(self._changed)
 
     async def run(self) -> None:
         await self._queue.run()
 
-    async def finish(self, namespace: str, job: str, *, succeed: bool = True) -> int:
-        """End all pods of a Job that have not ended; returns how many were told to."""
-        told = 0
+    async def finish(self, namespace: str, name: str, *, succeed: bool = True) -> None:
+        """End the pods of a Job or JobSet, those that are there and those that will be."""
+        for resource in (JOBS, JOBSETS):
+            try:
+                owner = await self._api.get(resource, namespace, name)
+            except StatusError as error:
+                if error.code != 404:
+                    raise
+                continue
+            self._told[uid_of(owner)] = succeed
         for pod in self._pods:
-            labels = section(pod, "metadata", "labels")
-            mine = pod["metadata"]["namespace"] == namespace and labels.get(JOB_NAME) == job
-            if mine and not ended(pod) and not going(pod):
-                self._told[uid_of(pod)] = succeed
+            if _owner_uids(pod) & self._told.keys():
                 self._queue.add(key_of(pod))
-                told += 1
-        return told
 
     def _changed(self, before: Object | None, after: Object | None) -> None:
         if after is not None:
             self._queue.add(key_of(after))
         elif before is not None:
-            for known in (self._ends, self._told):
-                known.pop(uid_of(before), None)
+            self._ends.pop(uid_of(before), None)
 
     async def _sync(self, key: Key) -> None:
         """One step of the life of a pod; the change it makes leads to the next."""
@@ -104,9 +106,9 @@ class PodPlayer:
     async def _run_on(self, pod: Object) -> None:
         uid = uid_of(pod)
         annotations = section(pod, "metadata", "annotations")
-        succeed = annotations.get(OUTCOME) != "fail"
-        if uid in self._told:
-            await self._set_status(pod, _ended(pod, self._told[uid], self._now()))
+        told = [self._told[owner] for owner in _owner_uids(pod) & self._told.keys()]
+        if told:
+            await self._set_status(pod, _ended(pod, all(told), self._now()))
             return
         seconds = play_seconds(annotations.get(SECONDS))
         if seconds is None:
@@ -115,6 +117,7 @@ class PodPlayer:
         if left > 0:
             self._queue.add_after(key_of(pod), left)
         else:
+            succeed = annotations.get(OUTCOME) != "fail"
             await self._set_status(pod, _ended(pod, succeed, self._now()))
 
     def _now(self) -> str:
@@ -130,6 +133,12 @@ class PodPlayer:
         self._pods.note(
             await self._api.update(PODS, *key_of(pod), new, user=KUBELET, subresource="status")
         )
+
+
+def _owner_uids(pod: Object) -> set[str]:
+    """The uids of the Job and the JobSet a pod says it belongs to."""
+    labels = section(pod, "metadata", "labels")
+    return {str(labels[name]) for name in (CONTROLLER_UID, JOBSET_UID) if name in labels}
 
 
 def play_seconds(text: object) -> float | None:
