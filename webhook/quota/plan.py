@@ -7,10 +7,31 @@ granted, and nothing that a fresh list of the cluster would not bring back.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from webhook.model.queues import Quotas
-from webhook.model.workload import Uid, Workload
-from webhook.quota.news import Plan, QueueStatus
+from webhook.model.workload import Admission, Phase, Uid, Workload
+from webhook.quota import explain
+from webhook.quota.charging import admission_of, granted, held
+from webhook.quota.contest import Contest, Planned
+from webhook.quota.ledger import Ledger, Stage
+from webhook.quota.news import Plan, QueueStatus, Start
+from webhook.quota.order import Lines
 from webhook.quota.reasons import Reason
+from webhook.quota.tree import Tree
+
+
+@dataclass(slots=True)
+class Grant:
+    """A start of ours that no sight has shown yet. ``latest`` is the last sight of it, waiting."""
+
+    admission: Admission
+    latest: Workload
+    version: str | None = None
+
+    def is_undone_by(self, sight: Workload) -> bool:
+        """Whether the sight is later than the write, so that it waits again."""
+        return self.version is not None and is_older(self.version, sight.resource_version)
 
 
 class Core:
@@ -22,12 +43,33 @@ class Core:
     """
 
     def __init__(self, quotas: Quotas) -> None:
-        raise NotImplementedError
+        self._grants: dict[Uid, Grant] = {}
+        self._charged: dict[Uid, Workload] = {}
+        self._orphans: dict[Uid, Workload] = {}
+        self._build(quotas)
+
+    def _build(self, quotas: Quotas) -> None:
+        self._quotas = quotas
+        self._tree = Tree(quotas)
+        self._ledger = Ledger(self._tree)
+        self._lines = Lines(self._tree)
+        self._contest = Contest(self._ledger, self._lines)
+        self._tallies = [explain.Tally() for _ in self._tree.queues]
 
     @property
     def quotas(self) -> Quotas:
         """The policy in force."""
-        raise NotImplementedError
+        return self._quotas
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is held; for tests and for whoever prints it, not to be changed."""
+        return self._ledger
+
+    @property
+    def verdicts(self) -> int:
+        """How often quota was asked about a shape since the policy is in force."""
+        return self._contest.verdicts
 
     def see(self, workload: Workload) -> None:
         """Take in a workload as the cluster shows it; its phase says what becomes of it.
@@ -36,18 +78,106 @@ class Core:
         versions compare as numbers). While a start of ours is unconfirmed, a sight as waiting
         does not release its charge unless it is newer than the write ``confirm`` told of.
         """
-        raise NotImplementedError
+        uid = workload.uid
+        known = self._last_sight(uid)
+        if known is not None and is_older(workload.resource_version, known.resource_version):
+            return
+        grant = self._grants.get(uid)
+        waits = workload.phase is Phase.WAITING
+        if grant is not None and waits and not grant.is_undone_by(workload):
+            grant.latest = workload
+        elif workload.phase is Phase.FINISHED or (waits and workload.deleting):
+            self.forget(uid)
+        elif workload.queue not in self._quotas.queues:
+            self.forget(uid)
+            self._orphans[uid] = workload
+        elif waits:
+            self._see_waiting(workload)
+        else:
+            self._see_charged(workload)
+
+    def _last_sight(self, uid: Uid) -> Workload | None:
+        entry = self._lines.entry(uid)
+        if entry is not None:
+            return entry.workload
+        grant = self._grants.get(uid)
+        if grant is not None:
+            return grant.latest
+        planned = self._contest.planned_of(uid)
+        if planned is not None:
+            return planned.workload
+        return self._charged.get(uid) or self._orphans.get(uid)
+
+    def _see_waiting(self, workload: Workload) -> None:
+        planned = self._contest.planned_of(workload.uid)
+        if planned is not None and _same_wish(planned, workload):
+            self._contest.replan(workload)
+        elif workload.uid in self._lines:
+            self._wait(workload)
+        else:
+            self.forget(workload.uid)
+            self._wait(workload)
+
+    def _wait(self, workload: Workload) -> None:
+        before = self._lines.entry(workload.uid)
+        if before is not None and before.workload.queue != workload.queue:
+            self._wake_if_strict(before.workload)
+        stood = before is not None and before.group is not None
+        if self._lines.add(workload) or stood:
+            self._contest.wake(self._tree.nodes[workload.queue])
+
+    def _see_charged(self, workload: Workload) -> None:
+        """It runs, or its pods are still going."""
+        uid, node = workload.uid, self._tree.nodes[workload.queue]
+        self._leave_line(uid)
+        self._contest.unplan(uid)
+        self._grants.pop(uid, None)
+        self._orphans.pop(uid, None)
+        self._drop_charged(uid)
+        going = workload.phase is Phase.STOPPING or workload.deleting
+        queue = self._quotas.queues[workload.queue]
+        charges = self._ledger.number_of(held(queue, workload))
+        stage = Stage.STOPPING if going else Stage.RUNS
+        self._ledger.hold(uid, node, charges, stage=stage)
+        self._charged[uid] = workload
+        self._tallies[node].count(workload, 1)
+
+    def _drop_charged(self, uid: Uid) -> None:
+        old = self._charged.pop(uid, None)
+        if old is not None:
+            self._tallies[self._tree.nodes[old.queue]].count(old, -1)
+
+    def _leave_line(self, uid: Uid) -> None:
+        entry = self._lines.remove(uid)
+        if entry is not None:
+            self._wake_if_strict(entry.workload)
+
+    def _wake_if_strict(self, workload: Workload) -> None:
+        """Whoever left may have been the one the others stood behind."""
+        node = self._tree.nodes[workload.queue]
+        if self._tree.strict[node]:
+            self._contest.wake(node)
 
     def forget(self, uid: Uid) -> None:
         """The object is gone and so are its pods: whatever it held is free. Unknown uids are fine."""
-        raise NotImplementedError
+        self._leave_line(uid)
+        self._contest.unplan(uid)
+        self._grants.pop(uid, None)
+        self._orphans.pop(uid, None)
+        self._drop_charged(uid)
+        self._ledger.release(uid)
 
     def confirm(self, uid: Uid, resource_version: str) -> None:
         """The start was written, as this version of the object.
 
         It stays charged until a sight shows it started, or shows it waiting in a newer version.
         """
-        raise NotImplementedError
+        grant = self._grants.get(uid)
+        if grant is None:
+            return
+        grant.version = resource_version
+        if grant.is_undone_by(grant.latest):
+            self.see(grant.latest)
 
     def refused(self, uid: Uid, until: float) -> None:
         """The start was not written: give back its charge; it waits again, in backoff till then.
@@ -55,32 +185,102 @@ class Core:
         In backoff it blocks nobody, not even a strict queue; it keeps its place in the line.
         Without a start to take back (a planned or waiting one), it is only the backoff.
         """
-        raise NotImplementedError
+        grant = self._grants.get(uid)
+        planned = self._contest.planned_of(uid)
+        if grant is not None or planned is not None:
+            latest = grant.latest if grant is not None else planned.workload if planned else None
+            self.forget(uid)
+            if latest is not None:
+                self.see(latest)
+        if uid in self._lines:
+            workload = self._lines.entry(uid)
+            self._lines.delay(uid, until)
+            if workload is not None:
+                self._wake_if_strict(workload.workload)
 
     def replace(self, quotas: Quotas) -> None:
         """Change the policy: everything known is judged anew; starts of ours stay charged."""
-        raise NotImplementedError
+        waiting = [*self._lines.workloads()]
+        waiting += [
+            one.workload for each in self._contest.planned.values() for one in each.values()
+        ]
+        others = [*self._charged.values(), *self._orphans.values()]
+        delays = self._lines.delays()
+        self._charged, self._orphans = {}, {}
+        self._build(quotas)
+        for uid, grant in self._grants.items():
+            self._charge_grant(uid, grant)
+        for workload in (*waiting, *others):
+            self.see(workload)
+        for uid, until in delays.items():
+            self._lines.delay(uid, until)
+
+    def _charge_grant(self, uid: Uid, grant: Grant) -> None:
+        node = self._tree.nodes.get(grant.admission.queue)
+        if node is not None and grant.admission.queue in self._quotas.queues:
+            self._ledger.hold(uid, node, self._ledger.number_of(granted(grant.admission)))
 
     def plan(self, now: float) -> Plan:
         """One pass: decide to the fixed point, then start what fits beside what is stopping."""
-        raise NotImplementedError
+        for queue in self._lines.due(now):
+            self._contest.wake(queue)
+        starts = [
+            self._grant(one) for root in self._contest.roots() for one in self._contest.run(root)
+        ]
+        return Plan(tuple(starts), again_at=self._lines.next_due())
+
+    def _grant(self, one: Planned) -> Start:
+        admission = admission_of(one.workload, one.choice, self._quotas.revision)
+        self._grants[one.workload.uid] = Grant(admission, one.workload)
+        return Start(one.workload, admission)
 
     def reason(self, uid: Uid, now: float) -> Reason:
         """Why it does not run, as things stand now; ``Because.STARTED`` if it does."""
-        raise NotImplementedError
+        if uid in self._grants:
+            return explain.starting(self._grants[uid].admission)
+        if uid in self._charged:
+            return explain.charged(self._charged[uid])
+        if uid in self._orphans:
+            return explain.queue_gone(self._orphans[uid])
+        return explain.waiting(self._contest, uid, now)
 
     def ahead(self, queue: str, priority: int) -> int:
         """How many in the line would go before a newcomer of this priority."""
-        raise NotImplementedError
+        if queue not in self._quotas.queues:
+            return 0
+        return self._lines.ahead(self._tree.nodes[queue], priority)
 
     def status(self) -> tuple[QueueStatus, ...]:
         """How every queue stands; its cost does not depend on how many wait."""
-        raise NotImplementedError
+        granted_in: dict[str, int] = {}
+        for grant in self._grants.values():
+            queue = grant.admission.queue
+            granted_in[queue] = granted_in.get(queue, 0) + 1
+        return tuple(
+            explain.status(self._contest, seat, self._tallies[seat.queue], granted_in)
+            for seat in self._contest.seats
+        )
 
     def unconfirmed(self) -> tuple[Uid, ...]:
         """Starts that no sight has shown yet, oldest first: the loop asks again after a while."""
-        raise NotImplementedError
+        return tuple(self._grants)
 
     def orphans(self) -> tuple[Workload, ...]:
         """Workloads whose queue the policy does not have: charged nowhere, never started."""
-        raise NotImplementedError
+        return tuple(self._orphans.values())
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether one resource version comes before another; False where they do not compare."""
+    return version.isdecimal() and than.isdecimal() and int(version) < int(than)
+
+
+def _same_wish(planned: Planned, sight: Workload) -> bool:
+    before = planned.workload
+    return (
+        sight.hold is None
+        and before.queue == sight.queue
+        and before.priority == sight.priority
+        and before.place == sight.place
+        and before.asks == sight.asks
+    )

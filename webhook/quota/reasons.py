@@ -45,6 +45,11 @@ class Lack:
         return self.asked - self.free
 
     @property
+    def asks(self) -> str:
+        """``8 nvidia.com/gpu``."""
+        return f"{format_quantity(self.asked, self.resource)} {self.resource}"
+
+    @property
     def text(self) -> str:
         """``3 free of 64``, with the flavor where it has a name."""
         free = format_quantity(max(0, self.free), self.resource)

@@ -1,0 +1,350 @@
+"""Who is next: one tree after the other, one workload after the other, until nobody fits.
+
+A queue's nominee is the first of its line that fits; in a strict queue the very first or nobody.
+Across the queues of a tree the next is the nominee with the least (height, −priority, place, uid),
+judged anew after every step. Queues are asked in the order of a lower bound of that key, so that
+most are not asked at all; capacity only shrinks during a pass, so what did not fit is not asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
+
+from webhook.model.quantity import Amount
+from webhook.model.workload import Uid, Workload
+from webhook.quota.flavors import Choice, Menu, assign
+from webhook.quota.ledger import Ledger, Stage
+from webhook.quota.line import Line, Place, Waiting
+from webhook.quota.order import Lines
+from webhook.quota.shape import Shape
+
+Key: TypeAlias = tuple[int, Place]
+Heap: TypeAlias = list[tuple[Key, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Nominee:
+    """The best of one queue. ``key`` orders nominees of different queues."""
+
+    key: Key
+    queue: int
+    entry: Waiting
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One that has its capacity. It begins as soon as it fits beside those who are stopping."""
+
+    queue: int
+    workload: Workload
+    choice: Choice
+
+
+class Seat:
+    """What the contest knows of one queue: what is free to it, as of the last change."""
+
+    __slots__ = (
+        "_free",
+        "_ledger",
+        "_shift",
+        "bare",
+        "blocked",
+        "line",
+        "menu",
+        "planned",
+        "queue",
+        "root",
+    )
+
+    def __init__(self, queue: int, ledger: Ledger, menu: Menu, line: Line) -> None:
+        self.queue, self.menu, self.line = queue, menu, line
+        self.root = ledger.tree.roots[queue]
+        self.planned = 0
+        self.blocked = False
+        """Strict, and its first would not fit even if nobody held anything back."""
+        self.keeper = f"held back by queue {queue}"
+        """What the ledger charges for the quota that it keeps from the others while blocked."""
+        self.bare: tuple[Waiting, int] | None = None
+        self._ledger = ledger
+        self._free: dict[int, Amount] = {}
+        self._shift = -1
+
+    def free(self, number: int) -> Amount:
+        """What the queue may take, with all that is promised to others left alone."""
+        shift = self._ledger.shifts[self.root]
+        if shift != self._shift:
+            self._free.clear()
+            self._shift = shift
+        found = self._free.get(number)
+        if found is None:
+            found = self._free[number] = self._ledger.promised.available(self.queue, number)
+        return found
+
+    def own(self, number: int) -> Amount:
+        """What is left of its own quota, lent out or not."""
+        tree = self._ledger.tree
+        used = self._ledger.afterwards.used
+        return tree.nominal[self.queue][number] - used[self.queue][number]
+
+    def potential(self, number: int) -> Amount:
+        """What the queue could have at most, if nothing else ran."""
+        return self._ledger.tree.potential(self.queue, number)
+
+    def frees(self, numbers: Iterable[int]) -> dict[int, Amount]:
+        """What it may take of each, what it holds back itself included: for answers, not for plans."""
+        with self._ledger.without_held_back(self.keeper) as usage:
+            return {number: usage.available(self.queue, number) for number in numbers}
+
+    def may_fit(self, least: tuple[Amount, ...], free: Callable[[int], Amount]) -> bool:
+        """False only if nothing that needs at least this fits."""
+        for flavors in self.menu.filters:
+            for flavor in flavors:
+                for at, number in flavor:
+                    if least[at] and free(number) < least[at]:
+                        break
+                else:
+                    break
+            else:
+                return False
+        return True
+
+
+class Contest:
+    """The planner's state between passes: who is planned, and which queues are worth a question."""
+
+    def __init__(self, ledger: Ledger, lines: Lines) -> None:
+        self.ledger, self.lines, self.tree = ledger, lines, ledger.tree
+        self.seats = [
+            Seat(queue, ledger, lines.menus[queue], lines.lines[queue])
+            for queue in self.tree.queues
+        ]
+        self.planned: dict[int, dict[Uid, Planned]] = {}
+        """By root, in the order in which they were planned."""
+        self.verdicts = 0
+        """How often quota was asked about a shape: the measure of the planner's work."""
+        self._awake: dict[int, set[int]] = {}
+        self._known: dict[int, tuple[int, int]] = {}
+        members: dict[int, list[Seat]] = {}
+        for seat in self.seats:
+            members.setdefault(seat.root, []).append(seat)
+        self._members = members
+        self._keepers = {
+            root: [seat for seat in seats if self.tree.strict[seat.queue]]
+            for root, seats in members.items()
+            if len(self.tree.paths[seats[0].queue]) > 1
+        }
+
+    def wake(self, queue: int) -> None:
+        """Something changed in its line."""
+        self._awake.setdefault(self.tree.roots[queue], set()).add(queue)
+
+    def roots(self) -> list[int]:
+        """Trees in which anything may have changed since the last pass; forgets them."""
+        found = sorted(self.ledger.touched.union(self._awake))
+        self.ledger.touched.clear()
+        return found
+
+    def run(self, root: int) -> list[Planned]:
+        """One pass over one tree: those who begin, charged."""
+        begun = self._begin(root)
+        if not self.ledger.stopping[root]:
+            self._give_up(root)
+        begun += self._plan(root)
+        self._awake.pop(root, None)
+        self._known[root] = (self.ledger.returns[root], self.ledger.shifts[root])
+        self.ledger.touched.discard(root)
+        return begun
+
+    def unplan(self, uid: Uid) -> Planned | None:
+        """It has no capacity any more; whoever calls says where it goes."""
+        charge = self.ledger.charge_of(uid)
+        if charge is None or charge.stage is not Stage.PLANNED:
+            return None
+        self.ledger.release(uid)
+        self.seats[charge.queue].planned -= 1
+        self.wake(charge.queue)
+        return self.planned[self.tree.roots[charge.queue]].pop(uid)
+
+    def planned_of(self, uid: Uid) -> Planned | None:
+        """What is planned for it."""
+        charge = self.ledger.charge_of(uid)
+        if charge is None or charge.stage is not Stage.PLANNED:
+            return None
+        return self.planned[self.tree.roots[charge.queue]][uid]
+
+    def replan(self, workload: Workload) -> None:
+        """The same planned one, as it is seen now."""
+        old = self.planned_of(workload.uid)
+        if old is not None:
+            fresh = Planned(old.queue, workload, old.choice)
+            self.planned[self.tree.roots[old.queue]][workload.uid] = fresh
+
+    def _begin(self, root: int) -> list[Planned]:
+        waiting = self.planned.get(root, {})
+        return [one for one in list(waiting.values()) if self._try_to_begin(one)]
+
+    def _try_to_begin(self, one: Planned) -> bool:
+        if not self.ledger.now.fits(one.queue, one.choice.charges):
+            return False
+        self.ledger.begin(one.workload.uid)
+        del self.planned[self.tree.roots[one.queue]][one.workload.uid]
+        self.seats[one.queue].planned -= 1
+        if self.tree.strict[one.queue]:
+            self.wake(one.queue)
+        return True
+
+    def _give_up(self, root: int) -> None:
+        """Nothing is stopping and still they do not fit: the quota is not what it was."""
+        for uid in list(self.planned.get(root, {})):
+            one = self.unplan(uid)
+            if one is not None:
+                self.lines.add(one.workload)
+
+    def _plan(self, root: int) -> list[Planned]:
+        begun: list[Planned] = []
+        self._settle(root)
+        heap, returned = self._opened(root), self.ledger.returns[root]
+        while (best := self._best(heap)) is not None:
+            one = self._take(best)
+            if self._try_to_begin(one):
+                begun.append(one)
+            self._settle(root)
+            if self.ledger.returns[root] != returned:
+                heap, returned = self._heap(self._members[root]), self.ledger.returns[root]
+            else:
+                self._open_again(heap, best, root)
+        return begun
+
+    def _opened(self, root: int) -> Heap:
+        """The queues that may have a nominee: all, if anything was given back since the last pass."""
+        returned, shifted = self._known.get(root, (-1, -1))
+        if self.ledger.returns[root] != returned:
+            return self._heap(self._members[root])
+        awake = self._awake.get(root, set())
+        shaken = self.ledger.shifts[root] != shifted
+        seats = self._members[root]
+        return self._heap(s for s in seats if s.queue in awake or (shaken and s.line.fickle))
+
+    def _heap(self, seats: Iterable[Seat]) -> Heap:
+        heap = [(self._bound(seat), seat.queue) for seat in seats if seat.line.blocks]
+        heapify(heap)
+        return heap
+
+    def _open_again(self, heap: Heap, best: Nominee, root: int) -> None:
+        """After a step: the queue that made it, and those in which less can be more."""
+        seat = self.seats[best.queue]
+        if seat.line.blocks:
+            heappush(heap, (self._bound(seat, best.entry.place), best.queue))
+        asked = {queue for _bound, queue in heap}
+        for other in self._members[root]:
+            if other.line.fickle and other.queue not in asked:
+                heappush(heap, (self._bound(other), other.queue))
+
+    def _bound(self, seat: Seat, after: Place | None = None) -> Key:
+        """No nominee of this queue has a lesser key. ``after``: nobody before that place fits."""
+        line = seat.line
+        if after is None or line.fickle:
+            after = line.blocks[0].places[0]
+        if line.fickle or seat.may_fit(line.need(), seat.own):
+            return (0, after)
+        return (1 if len(self.tree.paths[seat.queue]) > 1 else 0, after)
+
+    def _best(self, heap: Heap) -> Nominee | None:
+        """Ask in the order of the bounds until the best answer beats the next bound."""
+        best: Nominee | None = None
+        beaten: list[Nominee] = []
+        while heap and (best is None or heap[0][0] < best.key):
+            nominee = self.nominee(self.seats[heappop(heap)[1]])
+            if nominee is None:
+                continue
+            if best is None:
+                best = nominee
+            elif nominee.key < best.key:
+                beaten.append(best)
+                best = nominee
+            else:
+                beaten.append(nominee)
+        for nominee in beaten:
+            seat = self.seats[nominee.queue]
+            heappush(heap, (self._bound(seat, nominee.entry.place), nominee.queue))
+        return best
+
+    def nominee(self, seat: Seat) -> Nominee | None:
+        """The first of its line that fits."""
+        if self.tree.strict[seat.queue]:
+            entry = None if seat.planned or seat.blocked else seat.line.first()
+            choice = self.judge(seat, entry.shape) if entry is not None else None
+            return self._nominate(seat, entry, choice)
+        for block in seat.line.blocks:
+            if not seat.may_fit(block.need(), seat.free):
+                continue
+            for group in block.groups:
+                choice = self.judge(seat, group.shape)
+                if choice is not None:
+                    return self._nominate(seat, group.first(), choice)
+        return None
+
+    def _nominate(self, seat: Seat, entry: Waiting | None, choice: Choice | None) -> Nominee | None:
+        if entry is None or choice is None:
+            return None
+        height = self.ledger.afterwards.height(seat.queue, choice.charges)
+        return Nominee((height, entry.place), seat.queue, entry, choice)
+
+    def judge(self, seat: Seat, shape: Shape) -> Choice | None:
+        """The choice with which a workload of this shape could start; remembered while it holds."""
+        if shape.hopeless:
+            return None
+        shift, returned = self.ledger.shifts[seat.root], self.ledger.returns[seat.root]
+        if shape.shift == shift:
+            return shape.choice
+        if shape.choice is None and shape.returned == returned and not shape.fickle:
+            return None
+        self.verdicts += 1
+        shape.choice = assign(seat.menu, shape.wants, seat.free)
+        shape.shift, shape.returned = shift, returned
+        return shape.choice
+
+    def _take(self, best: Nominee) -> Planned:
+        one = Planned(best.queue, best.entry.workload, best.choice)
+        self.lines.remove(one.workload.uid)
+        self.ledger.hold(one.workload.uid, one.queue, one.choice.charges, stage=Stage.PLANNED)
+        self.seats[one.queue].planned += 1
+        self.planned.setdefault(self.tree.roots[one.queue], {})[one.workload.uid] = one
+        return one
+
+    def _settle(self, root: int) -> None:
+        """Let every blocked strict queue of the tree hold back what its first needs of its own.
+
+        Blocked is whose first does not fit although nobody held anything back: so two queues
+        never block each other by what they hold back alone.
+        """
+        for seat in self._keepers.get(root, ()):
+            first = seat.line.first()
+            stamp = None if first is None else (first, self.ledger.moves[root])
+            if stamp is not None and not seat.planned and seat.bare == stamp:
+                continue
+            seat.bare = None if seat.planned else stamp
+            self._hold_back(seat, None if seat.planned else first)
+
+    def _hold_back(self, seat: Seat, first: Waiting | None) -> None:
+        uid, held = seat.keeper, []
+        hopeful = first if first is not None and not first.shape.hopeless else None
+        seat.blocked = hopeful is not None and not self._fits_bare(seat, hopeful)
+        ideal = hopeful.shape.ideal if hopeful is not None and seat.blocked else None
+        for number, amount in ideal.charges if ideal is not None else ():
+            if (mine := min(amount, seat.own(number))) > 0:
+                held.append((number, mine))
+        if held:
+            self.ledger.hold(uid, seat.queue, tuple(held), stage=Stage.HELD_BACK)
+        else:
+            self.ledger.release(uid)
+
+    def _fits_bare(self, seat: Seat, first: Waiting) -> bool:
+        self.verdicts += 1
+        usage, queue = self.ledger.afterwards, seat.queue
+        wants = first.shape.wants
+        return assign(seat.menu, wants, lambda n: usage.available(queue, n)) is not None

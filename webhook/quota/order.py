@@ -1,0 +1,153 @@
+"""Everybody who waits: in the line of a queue, or beside it for a hold or a backoff.
+
+Whoever stands beside the line blocks nobody and comes back to the place it had. Nothing here looks
+at quota; that is the business of ``contest``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
+
+from webhook.model.workload import Uid, Workload
+from webhook.quota.flavors import Menu
+from webhook.quota.line import Line, Waiting
+from webhook.quota.shape import Shape, fingerprint
+from webhook.quota.tree import Tree
+
+
+class Lines:
+    """The waiting workloads of all queues of a tree."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.menus = [Menu(tree, node) for node in tree.queues]
+        self.lines = [Line() for _ in tree.queues]
+        self.counts: list[dict[int, int]] = [{} for _ in tree.queues]
+        """Per queue: priority → how many wait, in the line or beside it."""
+        self._beside: list[dict[int, int]] = [{} for _ in tree.queues]
+        self._shapes: list[dict[Hashable, Shape]] = [{} for _ in tree.queues]
+        self._entries: dict[Uid, Waiting] = {}
+        self._delays: dict[Uid, float] = {}
+        self._timers: list[tuple[float, Uid]] = []
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._entries
+
+    def entry(self, uid: Uid) -> Waiting | None:
+        """Its place in the order; its ``group`` is None while it stands beside the line."""
+        return self._entries.get(uid)
+
+    def workloads(self) -> Iterator[Workload]:
+        """All that wait, in no order that means anything."""
+        return (entry.workload for entry in self._entries.values())
+
+    def node(self, workload: Workload) -> int:
+        """Its queue, which exists."""
+        return self.tree.nodes[workload.queue]
+
+    def add(self, workload: Workload) -> bool:
+        """Let it wait, or wait as it is seen now. True if its queue has to be looked at again."""
+        known = self._entries.get(workload.uid)
+        if known is not None:
+            if _alike(known.workload, workload):
+                known.workload = workload
+                return False
+            self._take_out(known)
+        node = self.node(workload)
+        entry = Waiting(workload, self._intern(node, workload))
+        self._entries[workload.uid] = entry
+        _count(self.counts[node], workload.priority, 1)
+        if workload.hold is not None or workload.uid in self._delays:
+            _count(self._beside[node], workload.priority, 1)
+            return False
+        return self.lines[node].add(entry)
+
+    def remove(self, uid: Uid) -> Waiting | None:
+        """It waits no longer; a backoff of it is forgotten, too."""
+        self._delays.pop(uid, None)
+        entry = self._entries.get(uid)
+        if entry is not None:
+            self._take_out(entry)
+        return entry
+
+    def _take_out(self, entry: Waiting) -> None:
+        node, priority = self.node(entry.workload), entry.workload.priority
+        del self._entries[entry.uid]
+        _count(self.counts[node], priority, -1)
+        if entry.group is not None:
+            self.lines[node].remove(entry)
+        else:
+            _count(self._beside[node], priority, -1)
+        entry.shape.users -= 1
+        if not entry.shape.users:
+            del self._shapes[node][entry.shape.key]
+
+    def delay(self, uid: Uid, until: float) -> None:
+        """Take it out of the line till then."""
+        entry = self._entries.get(uid)
+        if entry is None:
+            return
+        self._delays[uid] = until
+        heappush(self._timers, (until, uid))
+        if entry.group is not None:
+            node = self.node(entry.workload)
+            self.lines[node].remove(entry)
+            _count(self._beside[node], entry.workload.priority, 1)
+
+    def until(self, uid: Uid) -> float | None:
+        """When its backoff ends, if it is in one."""
+        return self._delays.get(uid)
+
+    def delays(self) -> dict[Uid, float]:
+        """All backoffs."""
+        return dict(self._delays)
+
+    def due(self, now: float) -> Iterator[int]:
+        """Put those back whose backoff has ended; their queues."""
+        while self._timers and self._timers[0][0] <= now:
+            until, uid = heappop(self._timers)
+            if self._delays.get(uid) != until:
+                continue
+            del self._delays[uid]
+            workload = self._entries[uid].workload
+            self._take_out(self._entries[uid])
+            self.add(workload)
+            yield self.node(workload)
+
+    def next_due(self) -> float | None:
+        """When the next backoff ends."""
+        while self._timers and self._delays.get(self._timers[0][1]) != self._timers[0][0]:
+            heappop(self._timers)
+        return self._timers[0][0] if self._timers else None
+
+    def ahead(self, node: int, priority: int) -> int:
+        """How many in the line a newcomer of this priority would stand behind."""
+        beside = self._beside[node]
+        counts = self.counts[node].items()
+        return sum(n - beside.get(each, 0) for each, n in counts if each >= priority)
+
+    def _intern(self, node: int, workload: Workload) -> Shape:
+        key = fingerprint(workload.asks)
+        shape = self._shapes[node].get(key)
+        if shape is None:
+            shape = self._shapes[node][key] = Shape(self.menus[node], workload.asks, key)
+        shape.users += 1
+        return shape
+
+
+def _alike(one: Workload, other: Workload) -> bool:
+    """Whether they stand in the same place for the same thing."""
+    return (
+        one.queue == other.queue
+        and one.priority == other.priority
+        and one.place == other.place
+        and (one.hold is None) == (other.hold is None)
+        and (one.asks is other.asks or one.asks == other.asks)
+    )
+
+
+def _count(counts: dict[int, int], priority: int, step: int) -> None:
+    counts[priority] = counts.get(priority, 0) + step
+    if not counts[priority]:
+        del counts[priority]
