@@ -53,6 +53,7 @@ class Seat:
         "_shift",
         "bare",
         "blocked",
+        "keeper",
         "line",
         "menu",
         "planned",
