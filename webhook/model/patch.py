@@ -40,18 +40,18 @@ def pointer(*parts: str | int) -> str:
 def put(document: Mapping[str, Any], path: Sequence[str | int], value: Any) -> Patch:
     """Operations that make ``document`` hold ``value`` at ``path``; none where it already does.
 
-    Absent maps on the way are added whole, in one operation. Lists on the way must be there.
+    Absent maps on the way are added whole, in one operation; what is no map there gives way to one. Lists on the way
+    must be there. Each call looks at the document alone: two of them below one absent map would undo each other.
     """
     here: Any = document
     for depth, part in enumerate(path):
         last = depth == len(path) - 1
         present = _has(here, part)
-        if last and present and here[part] == value and type(here[part]) is type(value):
+        if last and present and _same(here[part], value):
             return NO_PATCH
-        if last:
-            return (Op("replace" if present else "add", pointer(*path), value),)
-        if not present or here[part] is None:
-            return (Op("add", pointer(*path[: depth + 1]), _nested(path[depth + 1 :], value)),)
+        if last or not present or not isinstance(here[part], (Mapping, list)):
+            name: OpName = "replace" if present else "add"
+            return (Op(name, pointer(*path[: depth + 1]), _nested(path[depth + 1 :], value)),)
         here = here[part]
     raise ValueError("an empty path has no place to put a value")
 
@@ -69,7 +69,16 @@ def drop(document: Mapping[str, Any], path: Sequence[str | int]) -> Patch:
 def _has(here: Any, part: str | int) -> bool:
     if isinstance(here, Mapping):
         return part in here
-    return isinstance(here, Sequence) and isinstance(part, int) and part < len(here)
+    return isinstance(here, list) and isinstance(part, int) and 0 <= part < len(here)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON: true is not 1, at any depth."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return type(one) is type(other) and bool(one == other)
 
 
 def _nested(path: Sequence[str | int], value: Any) -> Any:

@@ -50,10 +50,10 @@ def parse_quantity(text: str) -> Amount:
     """``"250m"`` → 250_000_000. Below one nano it rounds away from zero, as Go does. Raises QuantityError."""
     match = _TEXT.fullmatch(text)
     if match is None or not (match["whole"] or match["part"]):
-        raise QuantityError(f"`{text}` is not a quantity")
+        raise QuantityError(f"`{_cut(text)}` is not a quantity")
     digits, part = match["whole"] + (match["part"] or ""), match["part"] or ""
     if len(digits) > 64:
-        raise QuantityError(f"`{text[:20]}…` has too many digits")
+        raise QuantityError(f"`{_cut(text)}` has too many digits")
     scale, power = UNITS[match["unit"] or ""], int(match["power"] or 0) - len(part)
     if abs(power) > 128:
         raise QuantityError(f"`{text}` is out of range")
@@ -75,10 +75,19 @@ def read_quantity(value: object) -> Amount:
     if isinstance(value, str):
         return parse_quantity(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return parse_quantity(str(value))
+        if (
+            abs(value) * NANO > LARGEST
+        ):  # before `str`, which refuses thousands of digits its own way
+            raise QuantityError("a number is more than the API server can hold")
+        return value * NANO
     if isinstance(value, float):
         return parse_quantity(repr(value))
-    raise QuantityError(f"`{value}` is not a quantity")
+    raise QuantityError(f"`{_cut(str(value))}` is not a quantity")
+
+
+def _cut(text: str) -> str:
+    """Short enough for a message; the text may be a megabyte that somebody sent us."""
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def format_quantity(amount: Amount, resource: str = "") -> str:

@@ -10,19 +10,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webhook.model.kinds import JOB, Kind, Object
-from webhook.model.patch import put
-from webhook.model.workload import PodSet, Workload
+from webhook.model.patch import Patch, drop, put
+from webhook.model.workload import Admission, Injected, PodSet, Workload
 from webhook.workloads.adapter import Growth
 from webhook.workloads.life import Life, workload
-from webhook.workloads.objects import count, is_true, mapping
-from webhook.workloads.record import admission_of
+from webhook.workloads.objects import count, is_true, mapping, ordinal
+from webhook.workloads.record import NOTHING_INJECTED, admission_of, injected_into
 from webhook.workloads.requests import pod_requests
-from webhook.workloads.templates import Path
+from webhook.workloads.templates import Path, own_selector
 
 MAIN = "main"
 """The name of a Job's only pod set."""
 TEMPLATE: Path = ("spec", "template")
 BUILT_IN_CONTROLLER = "kubernetes.io/job-controller"
+ENDING = ("SuccessCriteriaMet", "FailureTarget")
+"""Conditions that come before Complete and Failed: no pod is made any more, but some may still run."""
 
 
 class JobAdapter:
@@ -41,18 +43,18 @@ class JobAdapter:
 
     def pod_sets(self, obj: Object) -> tuple[PodSet, ...]:
         spec = mapping(obj, "spec")
-        return (pod_set(spec, at_once(spec)),)
+        return (pod_set(spec, at_once(spec), injected=_injected(obj)),)
 
     def read(
         self, obj: Object, *, queue: str, priority: int, children: Sequence[Object] = ()
     ) -> Workload:
         remaining = to_run(obj)
-        asks = (pod_set(mapping(obj, "spec"), remaining),)
+        asks = (pod_set(mapping(obj, "spec"), remaining, injected=_injected(obj)),)
         life = Life(
             finished=self.finished(obj),
             suspended=self.suspended(obj),
-            ending=is_true(obj, "SuccessCriteriaMet", "FailureTarget"),
-            live={MAIN: _live(obj)},
+            ending=is_true(obj, *ENDING),
+            live={MAIN: live(obj)},
             granted={MAIN: max(remaining, _surviving(obj))},
         )
         return workload(self.kind, obj, asks, life, queue=queue, priority=priority)
@@ -65,27 +67,27 @@ class JobAdapter:
         return self.suspended(obj) and never_ran and pods_left(obj) == 0
 
     def grown(self, old: Object, new: Object) -> Growth | None:
-        was, wants = to_run(old), to_run(new)
+        # A status sent with an edit is dropped later, by the API server: who lies there ("all done") must not grow.
+        was, wants = to_run(old), to_run({**new, "status": old.get("status")})
         if wants <= was:
             return None
-        before = mapping(old, "spec")
-        patch = put(new, ("spec", "parallelism"), before.get("parallelism", 1))
-        if before.get("completions") != mapping(new, "spec").get("completions"):
-            patch += put(new, ("spec", "completions"), before.get("completions"))
-        return Growth(was, wants, patch)
+        back = (_as_before(old, new, key) for key in ("parallelism", "completions"))
+        return Growth(was, wants, tuple(op for patch in back for op in patch))
 
     def makes(self, parent: Object, child: Object, child_kind: Kind) -> bool:
         return False
 
 
-def pod_set(spec: Mapping[str, Any], pods: int, name: str = MAIN) -> PodSet:
-    """The pod set of a Job's spec, for so many pods. Raises BadObject."""
+def pod_set(
+    spec: Mapping[str, Any], pods: int, name: str = MAIN, *, injected: Injected = NOTHING_INJECTED
+) -> PodSet:
+    """The pod set of a Job's spec, for so many pods; what a start injected is not its own wish. Raises BadObject."""
     pod_spec = mapping(mapping(spec, "template", "spec"), "spec", "spec.template")
     return PodSet(
         name,
         pods,
         pod_requests(pod_spec, "spec.template.spec"),
-        mapping(pod_spec, "nodeSelector", "spec.template.spec"),
+        own_selector(pod_spec, injected, "spec.template.spec"),
     )
 
 
@@ -97,42 +99,64 @@ def at_once(spec: Mapping[str, Any]) -> int:
 
 def to_run(obj: Object) -> int:
     """How many pods it would run at once from here on."""
+    parallelism, left = count(mapping(obj, "spec"), "parallelism", 1, "spec"), _unfinished(obj)
+    return parallelism if left is None else min(parallelism, left)
+
+
+def _unfinished(obj: Object) -> int | None:
+    """How many pods have yet to succeed; None for a work queue, which is done when any pod of it says so."""
     spec, status = mapping(obj, "spec"), mapping(obj, "status")
-    parallelism = count(spec, "parallelism", 1, "spec")
     succeeded = count(status, "succeeded", 0, "status")
     if spec.get("completions") is None:
-        return 0 if succeeded else parallelism
-    done = succeeded
-    if spec.get("completionMode") == "Indexed":
-        done = indexes(status.get("completedIndexes")) + indexes(status.get("failedIndexes"))
-    return min(parallelism, max(0, count(spec, "completions", 1, "spec") - done))
+        return 0 if succeeded else None
+    wanted = count(spec, "completions", 1, "spec")
+    if spec.get("completionMode") != "Indexed":
+        return max(0, wanted - succeeded)
+    done = (indexes(status.get(key), wanted) for key in ("completedIndexes", "failedIndexes"))
+    return max(0, wanted - sum(done))
 
 
-def indexes(ranges: object) -> int:
-    """How many indexes a text such as ``0,3-5`` names; what is no range names none."""
+def indexes(ranges: object, below: int) -> int:
+    """How many indexes a text such as ``0,3-5`` names; what is no range names none.
+
+    An Indexed Job that was shrunk may still name indexes it no longer has: those from ``below`` on do not count.
+    """
     total = 0
     for part in ranges.split(",") if isinstance(ranges, str) else ():
         first, _, last = part.strip().partition("-")
-        if first.isdecimal() and (last or first).isdecimal():
-            total += max(0, int(last or first) - int(first) + 1)
+        low, high = ordinal(first), ordinal(last or first)
+        if low is not None and high is not None:
+            total += max(0, min(high, below - 1) - low + 1)
     return total
 
 
 def pods_left(obj: Object) -> int:
+    """Pods of it that exist: at work, or on their way out."""
     status = mapping(obj, "status")
     return count(status, "active", 0, "status") + count(status, "terminating", 0, "status")
 
 
-def _live(obj: Object) -> int:
+def live(obj: Object) -> int:
     """Pods that exist, or that the controller may be making since it has not yet seen that the Job is suspended."""
-    status, record = mapping(obj, "status"), admission_of(obj)
-    unseen = (
-        record is not None
-        and status.get("startTime") is not None
-        and not is_true(obj, "Suspended", "Complete", "Failed")
-    )
-    expected = sum(pods.count for pods in record.pod_sets) if record and unseen else 0
-    return max(pods_left(obj), expected)
+    return max(pods_left(obj), _in_the_making(obj))
+
+
+def _in_the_making(obj: Object) -> int:
+    """The most pods its controller may have on the way beyond those its status tells of.
+
+    None where it has said that it stopped. A Job started and suspended again before the controller saw either still
+    bears the ``Suspended`` of its first wait, and nothing is charged: should a pod have been made all the same, the
+    next status tells of it and the Job is stopping. To charge it on suspicion would be for ever, because a controller
+    that saw nothing writes nothing.
+    """
+    ran = mapping(obj, "status").get("startTime") is not None
+    if not ran or is_true(obj, "Suspended", "Complete", "Failed", *ENDING):
+        return 0
+    record, left = admission_of(obj), _unfinished(obj)
+    most = count(mapping(obj, "spec"), "parallelism", 1, "spec")
+    if record is not None:
+        most = _granted(record)
+    return most if left is None else min(most, left)
 
 
 def _surviving(obj: Object) -> int:
@@ -141,4 +165,18 @@ def _surviving(obj: Object) -> int:
     Never more than it was granted: a failed pod that terminates beside its replacement is not growth.
     """
     record, pods = admission_of(obj), pods_left(obj)
-    return min(pods, sum(item.count for item in record.pod_sets)) if record else pods
+    return min(pods, _granted(record)) if record else pods
+
+
+def _granted(record: Admission) -> int:
+    return sum(pods.count for pods in record.pod_sets)
+
+
+def _injected(obj: Object) -> Injected:
+    return injected_into(admission_of(obj), MAIN)
+
+
+def _as_before(old: Object, new: Object, key: str) -> Patch:
+    """Operations that put a field of the spec back to the letter."""
+    value = mapping(old, "spec").get(key)
+    return drop(new, ("spec", key)) if value is None else put(new, ("spec", key), value)

@@ -10,11 +10,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webhook.model.kinds import JOB, JOBSET, Kind, Object
-from webhook.model.workload import PodSet, Workload
+from webhook.model.quantity import largest
+from webhook.model.workload import Admission, PodSet, Workload
 from webhook.workloads import job
 from webhook.workloads.adapter import Growth
 from webhook.workloads.life import Life, workload
-from webhook.workloads.objects import BadObject, count, is_true, labels, mapping, metadata, sequence
+from webhook.workloads.objects import (
+    BadObject,
+    count,
+    is_true,
+    labels,
+    mapping,
+    metadata,
+    ordinal,
+    sequence,
+)
+from webhook.workloads.record import admission_of, injected_into
 from webhook.workloads.templates import Path
 
 REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
@@ -37,23 +48,26 @@ class JobSetAdapter:
         return is_true(obj, "Completed", "Failed")
 
     def pod_sets(self, obj: Object) -> tuple[PodSet, ...]:
-        return tuple(_pod_set(item, _replicas(item)) for item in _replicated(obj))
+        record = admission_of(obj)
+        return tuple(_pod_set(item, _replicas(item), record) for item in _replicated(obj))
 
     def read(
         self, obj: Object, *, queue: str, priority: int, children: Sequence[Object] = ()
     ) -> Workload:
+        record = admission_of(obj)
         asks = tuple(
-            _pod_set(item, max(0, _replicas(item) - _succeeded(obj, _name(item))))
+            _pod_set(item, max(0, _replicas(item) - _succeeded(obj, _name(item))), record)
             for item in _replicated(obj)
         )
         suspended, finished = self.suspended(obj), self.finished(obj)
-        life = Life(
-            finished=finished,
-            suspended=suspended,
-            ending=False,
-            live=_live(children, may_grow=not finished) if finished or suspended else {},
-            granted={pods.name: pods.count for pods in asks},
-        )
+        granted = {pods.name: pods.count for pods in asks}
+        left: Mapping[str, int] = {}
+        if finished or suspended:
+            left = left_to_children(obj, children, may_grow=not finished)
+        if suspended and record and not is_true(obj, "Suspended", "Completed", "Failed"):
+            # its controller has not said that it stopped, so it may be making children still
+            left = largest([left, granted])
+        life = Life(finished, suspended, ending=False, live=left, granted=granted)
         return workload(self.kind, obj, asks, life, queue=queue, priority=priority)
 
     def templates(self, obj: Object) -> Mapping[str, Path]:
@@ -69,23 +83,33 @@ class JobSetAdapter:
         return None
 
     def makes(self, parent: Object, child: Object, child_kind: Kind) -> bool:
-        if child_kind != JOB:
+        named = _replica_of(parent, child) if child_kind == JOB else None
+        if named is None:
             return False
-        owner, name = (
-            str(metadata(parent).get("name") or ""),
-            str(metadata(child).get("name") or ""),
+        name, index = named
+        return any(
+            _name(item) == name and index < _replicas(item) and _no_more_than(item, child)
+            for item in _replicated(parent)
         )
-        for item in _replicated(parent):
-            prefix = f"{owner}-{_name(item)}-"
-            index = name.removeprefix(prefix)
-            if name.startswith(prefix) and index.isdecimal() and str(int(index)) == index:
-                return int(index) < _replicas(item) and _no_more_than(item, child)
-        return False
 
 
 def replicated_job_of(child: Object) -> str:
-    """The pod set a child Job belongs to."""
+    """The replicated job a child Job belongs to, as its label says."""
     return str(labels(child).get(REPLICATED_JOB) or "")
+
+
+def _replica_of(parent: Object, child: Object) -> tuple[str, int] | None:
+    """The replicated job and the index in a child's name: ``sets-workers-3``; None where it bears no such name.
+
+    The last dash parts the two, so replicated jobs ``a`` and ``a-0`` are never mistaken for each other. Labels say
+    the same but can be edited at any time, a name cannot.
+    """
+    owner = str(metadata(parent).get("name") or "")
+    name, _, digits = str(metadata(child).get("name") or "").rpartition("-")
+    index = ordinal(digits)
+    if not owner or index is None or str(index) != digits or not name.startswith(f"{owner}-"):
+        return None
+    return name.removeprefix(f"{owner}-"), index
 
 
 def _replicated(obj: Object) -> list[Mapping[str, Any]]:
@@ -100,17 +124,15 @@ def _replicas(item: Mapping[str, Any]) -> int:
     return count(item, "replicas", 1, f"spec.replicatedJobs[{_name(item)}]")
 
 
-def _job_spec(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return mapping(mapping(item, "template"), "spec")
-
-
-def _pod_set(item: Mapping[str, Any], replicas: int) -> PodSet:
-    spec = _job_spec(item)
+def _pod_set(item: Mapping[str, Any], replicas: int, record: Admission | None = None) -> PodSet:
+    name, here = _name(item), f"spec.replicatedJobs[{_name(item)}]"
+    spec = mapping(mapping(item, "template", here), "spec", f"{here}.template")
     try:
-        return job.pod_set(spec, replicas * job.at_once(spec), _name(item))
+        pods = replicas * job.at_once(spec)
+        return job.pod_set(spec, pods, name, injected=injected_into(record, name))
     except BadObject as error:
-        inner = f"spec.replicatedJobs[{_name(item)}].template.{error.path}"
-        raise BadObject(inner, str(error).removeprefix(f"{error.path}: ")) from None
+        message = str(error).removeprefix(f"{error.path}: ")
+        raise BadObject(f"{here}.template.{error.path}", message) from None
 
 
 def _succeeded(obj: Object, name: str) -> int:
@@ -121,15 +143,22 @@ def _succeeded(obj: Object, name: str) -> int:
     return 0
 
 
-def _live(children: Sequence[Object], *, may_grow: bool) -> Mapping[str, int]:
-    """Pods left, by pod set; a child that nobody has suspended yet may still be making its pods."""
-    left: dict[str, int] = {}
+def left_to_children(
+    obj: Object, children: Sequence[Object], *, may_grow: bool = True
+) -> Mapping[str, int]:
+    """Pods left, by pod set; a child that nobody has suspended yet may still be making its pods.
+
+    What bears no name of this JobSet's making is none of its children, whoever owns it: it queues by itself.
+    """
+    left = {_name(item): 0 for item in _replicated(obj)}
     for child in children:
-        pods = job.pods_left(child)
+        name, _ = _replica_of(obj, child) or ("", 0)
+        if name not in left:
+            continue
+        pods = job.live(child)
         if may_grow and not _JOB.suspended(child) and not _JOB.finished(child):
             pods = max(pods, job.to_run(child))
-        name = replicated_job_of(child)
-        left[name] = left.get(name, 0) + pods
+        left[name] += pods
     return left
 
 

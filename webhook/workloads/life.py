@@ -25,13 +25,15 @@ class Life:
     """pod set → pods it may run while started"""
 
     def phase(self, *, deleting: bool) -> Phase:
-        """Finished beats suspended; whoever has pods left while it should have none is stopping."""
+        """Finished, or about to be, beats suspended; whoever has pods left while it should have none is stopping."""
         left = any(self.live.values())
         if self.finished or deleting:
             return Phase.STOPPING if left or (deleting and not self._idle) else Phase.FINISHED
+        if self.ending:
+            return Phase.STOPPING
         if self.suspended:
             return Phase.STOPPING if left else Phase.WAITING
-        return Phase.STOPPING if self.ending else Phase.STARTED
+        return Phase.STARTED
 
     @property
     def _idle(self) -> bool:

@@ -1,4 +1,4 @@
-"""Reading fields of an object that anybody may have written: the wrong type is an error with a path, not a traceback."""
+"""Reading fields of an object that anybody may have written: a wrong type is an error with a path, no traceback."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ def count(parent: Mapping[str, Any], key: str, default: int, path: str = "") -> 
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise BadObject(_join(path, key), "want a number that is not negative")
     return value
+
+
+def ordinal(text: str) -> int | None:
+    """The number a text spells in plain digits; None for anything else, and for more digits than an index has."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 11 else None
 
 
 def metadata(obj: Object) -> Mapping[str, Any]:

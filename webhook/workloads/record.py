@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from webhook.model.kinds import Key, Object
-from webhook.model.quantity import QuantityError, format_quantity, parse_quantity
+from webhook.model.quantity import Amount, QuantityError, format_quantity, parse_quantity
 from webhook.model.workload import Admission, Assigned, Injected
 from webhook.workloads.objects import notes
+
+NOTHING_INJECTED = Injected()
 
 
 def render_admission(admission: Admission) -> str:
@@ -52,21 +54,46 @@ def parse_admission(text: str) -> Admission | None:
     try:
         body = json.loads(text)
         pod_sets = tuple(_pod_set(item) for item in body["podSets"])
-        return Admission(str(body["queue"]), pod_sets, str(body["at"]), str(body["revision"]))
+        return Admission(_text(body["queue"]), pod_sets, _text(body["at"]), _text(body["revision"]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, QuantityError):
         return None
 
 
 def _pod_set(item: Mapping[str, Any]) -> Assigned:
-    if not isinstance(item["count"], int) or item["count"] < 0:
-        raise ValueError("count")
     return Assigned(
-        name=str(item["name"]),
-        count=item["count"],
-        flavors={str(r): str(f) for r, f in item["flavors"].items()},
-        amounts={str(r): parse_quantity(a) for r, a in item["amounts"].items()},
+        name=_text(item["name"]),
+        count=_count(item["count"]),
+        flavors={r: _text(f) for r, f in item["flavors"].items()},
+        amounts={r: _amount(a) for r, a in item["amounts"].items()},
         injected=Injected(
-            {str(k): str(v) for k, v in item.get("nodes", {}).items()},
-            tuple(dict(toleration) for toleration in item.get("tolerations", ())),
+            {k: _text(v) for k, v in item.get("nodes", {}).items()},
+            tuple({**toleration} for toleration in item.get("tolerations", ())),
         ),
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("want a text")
+    return value
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 2**31:
+        raise ValueError("count")
+    return value
+
+
+def _amount(text: str) -> Amount:
+    amount = parse_quantity(text)
+    if amount < 0:
+        raise ValueError("amount")
+    return amount
+
+
+def injected_into(record: Admission | None, pod_set: str) -> Injected:
+    """What the record says was written into one pod template."""
+    for pods in record.pod_sets if record else ():
+        if pods.name == pod_set:
+            return pods.injected
+    return NOTHING_INJECTED

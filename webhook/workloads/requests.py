@@ -46,25 +46,42 @@ def pod_requests(spec: Mapping[str, Any], path: str = "spec") -> Amounts:
             for index, container in enumerate(sequence(spec, "containers", path))
         ),
     )
-    total = largest([running, *peaks]) | _of_the_whole_pod(spec, path)
+    summed = largest([running, *peaks])
+    total = add(
+        largest([summed, _of_the_whole_pod(spec, summed, path)]),
+        _amounts(mapping(spec, "overhead", path), f"{path}.overhead"),
+    )
     rounded = {resource: round_up(amount, resource) for resource, amount in total.items()}
     return {resource: amount for resource, amount in rounded.items() if amount} | {"pods": NANO}
 
 
-def _of_the_whole_pod(spec: Mapping[str, Any], path: str) -> dict[str, Amount]:
-    """Requests stated for the pod as a whole override the sum over its containers."""
-    asked = _asked(spec, path)
+def _of_the_whole_pod(spec: Mapping[str, Any], summed: Amounts, path: str) -> Amounts:
+    """Requests stated for the pod as a whole, which the API server lets be no less than the sum of its containers.
+
+    An API server too old to know them drops them and the containers count, so the caller takes the larger. A limit
+    of the whole pod stands in only for what no container asks for at all.
+    """
+    limits, requests = _stated(spec, path)
+    unasked = {resource: limit for resource, limit in limits.items() if resource not in summed}
     return {
         resource: amount
-        for resource, amount in asked.items()
+        for resource, amount in {**unasked, **requests}.items()
         if resource in POD_LEVEL or resource.startswith("hugepages-")
     }
 
 
 def _asked(container: Mapping[str, Any], path: str) -> Amounts:
-    resources, here = mapping(container, "resources", path), f"{path}.resources"
-    limits = _amounts(mapping(resources, "limits", here), f"{here}.limits")
-    return {**limits, **_amounts(mapping(resources, "requests", here), f"{here}.requests")}
+    limits, requests = _stated(container, path)
+    return {**limits, **requests}
+
+
+def _stated(holder: Mapping[str, Any], path: str) -> tuple[Amounts, Amounts]:
+    """Limits and requests, as written."""
+    resources, here = mapping(holder, "resources", path), f"{path}.resources"
+    return (
+        _amounts(mapping(resources, "limits", here), f"{here}.limits"),
+        _amounts(mapping(resources, "requests", here), f"{here}.requests"),
+    )
 
 
 def _amounts(raw: Mapping[str, Any], path: str) -> Amounts:

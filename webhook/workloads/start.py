@@ -7,16 +7,17 @@ from dataclasses import replace
 
 from webhook.model.kinds import Key, Object
 from webhook.model.patch import Op, Patch, pointer, put
-from webhook.model.queues import Flavor
-from webhook.model.workload import Admission, Injected
+from webhook.model.queues import DEFAULT_FLAVOR, Flavor
+from webhook.model.workload import Admission
 from webhook.workloads.adapter import Adapter
 from webhook.workloads.objects import metadata
-from webhook.workloads.record import admission_of, render_admission
+from webhook.workloads.record import admission_of, injected_into, render_admission
 from webhook.workloads.templates import inject, labelled, restored, template_at
+
+__all__ = ["injected_into", "label_templates", "locked", "restore", "start", "suspend"]
 
 SUSPEND = ("spec", "suspend")
 RECORD = ("metadata", "annotations", Key.ADMISSION)
-NOTHING_INJECTED = Injected()
 
 
 def suspend(obj: Object) -> Patch:
@@ -27,19 +28,22 @@ def suspend(obj: Object) -> Patch:
 def start(
     adapter: Adapter, obj: Object, admission: Admission, flavors: Mapping[str, Flavor]
 ) -> Patch:
-    """The one write of a start. Raises LookupError for a pod set the object does not have.
+    """The one write of a start. Raises LookupError for a pod set the object does not have, or an unknown flavor.
 
     Locked by the object's resourceVersion: the API server answers 409 where the object has moved on since it was
     read. What an earlier start injected is taken out again, to the letter; the record says what this one injects.
     """
-    earlier, paths = admission_of(obj), adapter.templates(obj)
+    earlier, paths = admission_of(obj), dict(adapter.templates(obj))
     patch: Patch = ()
     written = []
     for pods in admission.pod_sets:
-        chosen = [flavors[name] for name in dict.fromkeys(pods.flavors.values()) if name in flavors]
-        ops, injected = inject(obj, paths[pods.name], injected_into(earlier, pods.name), chosen)
+        chosen = [flavors[name] for name in dict.fromkeys(pods.flavors.values()) if _acts(name)]
+        path = paths.pop(pods.name)
+        ops, injected = inject(obj, path, injected_into(earlier, pods.name), chosen)
         patch += ops
         written.append(replace(pods, injected=injected))
+    for name, path in paths.items():  # nothing of these starts now, but a restart may run them
+        patch += inject(obj, path, injected_into(earlier, name), ())[0]
     record = replace(admission, pod_sets=tuple(written))
     head = (locked(obj), *put(obj, SUSPEND, False), *put(obj, RECORD, render_admission(record)))
     return head + patch
@@ -70,9 +74,6 @@ def label_templates(adapter: Adapter, obj: Object, queue: str) -> Patch:
     return patch
 
 
-def injected_into(record: Admission | None, pod_set: str) -> Injected:
-    """What the record says was written into one pod template."""
-    for pods in record.pod_sets if record else ():
-        if pods.name == pod_set:
-            return pods.injected
-    return NOTHING_INJECTED
+def _acts(flavor: str) -> bool:
+    """Every flavor but ``default`` injects, so the policy has to know it."""
+    return flavor != DEFAULT_FLAVOR

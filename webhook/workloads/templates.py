@@ -14,6 +14,7 @@ from webhook.model.kinds import Key, Object
 from webhook.model.patch import NO_PATCH, Patch, drop, put
 from webhook.model.queues import Flavor
 from webhook.model.workload import Injected
+from webhook.workloads.objects import mapping, sequence
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a pod template stands in its object."""
@@ -35,7 +36,8 @@ def inject(
 ) -> tuple[Patch, Injected]:
     """Operations that leave the template as its owner wrote it plus what the flavors ask for, and what was added."""
     spec = _spec(obj, path)
-    selector, tolerations = _without(spec, earlier)
+    selector = own_selector(spec, earlier)
+    tolerations = _own_tolerations(spec, earlier)
     nodes: dict[str, str] = {}
     added: list[Mapping[str, Any]] = []
     for flavor in flavors:
@@ -50,16 +52,15 @@ def inject(
 def restored(old: Object, new: Object, old_path: Path, new_path: Path, injected: Injected) -> Patch:
     """Operations that put back into ``new`` what a start injected and a re-apply dropped."""
     before, now = _spec(old, old_path), _spec(new, new_path)
-    selector = dict(now.get("nodeSelector") or {})
-    kept = before.get("nodeSelector") or {}
+    selector, kept = mapping(now, "nodeSelector"), mapping(before, "nodeSelector")
     lost = {k: v for k, v in injected.nodes.items() if kept.get(k) == v and k not in selector}
     patch = (
         put(new, (*new_path, "spec", "nodeSelector"), {**selector, **lost}) if lost else NO_PATCH
     )
-    tolerations = list(now.get("tolerations") or [])
-    missing = [dict(t) for t in injected.tolerations if t not in tolerations]
+    tolerations, had = sequence(now, "tolerations"), sequence(before, "tolerations")
+    missing = [dict(t) for t in injected.tolerations if t in had and t not in tolerations]
     if missing:
-        whole = _in_old_order(list(before.get("tolerations") or []), tolerations, missing)
+        whole = _in_old_order(had, tolerations, missing)
         patch += put(new, (*new_path, "spec", "tolerations"), whole)
     return patch
 
@@ -75,22 +76,28 @@ def _in_old_order(before: list[Any], now: list[Any], missing: list[Any]) -> list
     return before if owners == now else [*now, *missing]
 
 
-def _without(spec: Mapping[str, Any], injected: Injected) -> tuple[dict[str, str], list[Any]]:
-    selector = {
+def own_selector(spec: Mapping[str, Any], injected: Injected, path: str = "") -> dict[str, str]:
+    """The node selector of a pod spec less what a start injected: what its owner asks for. Raises BadObject."""
+    return {
         key: value
-        for key, value in (spec.get("nodeSelector") or {}).items()
+        for key, value in mapping(spec, "nodeSelector", path).items()
         if injected.nodes.get(key) != value
     }
-    tolerations = list(spec.get("tolerations") or [])
+
+
+def _own_tolerations(spec: Mapping[str, Any], injected: Injected) -> list[Any]:
+    tolerations = list(sequence(spec, "tolerations"))
     for item in injected.tolerations:
         if item in tolerations:
             tolerations.remove(item)
-    return selector, tolerations
+    return tolerations
 
 
 def _write(obj: Object, path: Path, value: Mapping[str, str] | Sequence[Any]) -> Patch:
-    """The operations that leave ``value`` at the path, which goes when it is empty."""
-    return put(obj, path, value) if value else drop(obj, path)
+    """The operations that leave ``value`` at the path, which goes when it becomes empty."""
+    if value:
+        return put(obj, path, value)
+    return drop(obj, path) if _spec(obj, path[:-2]).get(str(path[-1])) else NO_PATCH
 
 
 def _spec(obj: Object, path: Path) -> Mapping[str, Any]:
