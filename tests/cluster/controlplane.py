@@ -166,6 +166,18 @@ class ControlPlane:
         admin = self.rest()
         apiserver.wait_until(lambda: admin.healthy("/readyz"), "/readyz answered")
 
+    def restart_controllers(self) -> None:
+        """Start the controllers and JobSet anew, which puts an end to their backing off.
+
+        After an outage their watches come back only within half a minute; a test that is not
+        about them need not wait for that.
+        """
+        for name in ("kube-controller-manager", "jobset"):
+            self._components[name].stop(kill=True)
+            self._components[name].start()
+        jobset = self._components["jobset"]
+        jobset.wait_until(self._jobset_answers, "its webhooks answered")
+
     def _make_components(self) -> list[Component]:
         """In the order of their start."""
         binaries, files, ports = self._binaries, self._files, self._ports

@@ -2,8 +2,8 @@
 
 A test run can be killed at any moment and must not leave an API server behind. So the harness does
 not start its servers itself but starts this, with a pipe as standard input: the end of the pipe,
-which the kernel delivers whatever happened to the other side, ends the command. A byte `k` on the
-pipe kills it at once. Should this process be killed too, the command goes with it (Linux).
+which the kernel delivers whatever happened to the other side, kills the command. A byte ``t`` on
+the pipe ends it gracefully. Should this process be killed too, the command goes with it (Linux).
 
 Run as ``python guard.py GRACE_SECONDS COMMAND...``; only the standard library, no threads.
 """
@@ -19,8 +19,6 @@ import subprocess
 import sys
 
 PR_SET_PDEATHSIG = 1
-
-
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -50,10 +48,8 @@ def main() -> int:
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # only for its wake-up
-    for number in OURS:
-        signal.signal(
-            number, signal.SIG_IGN
-        )  # Ctrl-C is the harness's business: it closes the pipe
+    for number in OURS:  # a Ctrl-C is the harness's business: it closes the pipe
+        signal.signal(number, signal.SIG_IGN)
     child = subprocess.Popen(
         sys.argv[2:],
         stdin=subprocess.DEVNULL,
@@ -65,7 +61,7 @@ def main() -> int:
         if readable in ready:
             os.read(readable, 512)
         if 0 in ready:
-            _end(child, 0.0 if os.read(0, 1) == b"k" else grace_seconds)
+            _end(child, grace_seconds if os.read(0, 1) == b"t" else 0.0)
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 

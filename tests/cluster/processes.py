@@ -62,9 +62,9 @@ class Component:
         if guard is None or guard.stdin is None:
             return
         with contextlib.suppress(BrokenPipeError):
-            if kill:
-                guard.stdin.write(b"k")
-            guard.stdin.close()
+            if not kill:
+                guard.stdin.write(b"t")
+            guard.stdin.close()  # which flushes, and kills if nothing was said
         guard.wait(self._grace_seconds + 10)
 
     def wait_until(
