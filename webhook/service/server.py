@@ -22,6 +22,7 @@ from webhook.admission.kinship import parent_wanted
 from webhook.admission.knowledge import Identity
 from webhook.admission.respond import respond, respond_to_bad
 from webhook.admission.review import BadReview, Request, read_review
+from webhook.admission.rules import Rules
 from webhook.cluster.client import Client
 from webhook.service.knowledge import ClusterMemory
 from webhook.service.metrics import CONTENT_TYPE, Metrics
@@ -75,6 +76,7 @@ class Webhook:
         self._identity, self._metrics, self._clock = identity, metrics, clock
         self._max_in_flight, self._lookup_seconds = max_in_flight, lookup_seconds
         self._in_flight = 0
+        self._rules: Rules | None = None
 
     def app(self) -> web.Application:
         """The application to serve over TLS."""
@@ -122,11 +124,8 @@ class Webhook:
         if ref := parent_wanted(review, self._memory):
             self._metrics.count("tidegate_lookups_total")
             await self._memory.look_up(self._client, ref, seconds=self._lookup_seconds)
-        policy = self._policies.current
-        if policy is None:  # only between two readings of `current`; policies do not go away
-            raise web.HTTPServiceUnavailable(text="no policy is in force")
         try:
-            decision = answer(review, Judge(policy, self._memory, self._identity), self._clock())
+            decision = answer(review, self._judge(), self._clock())
             response = respond(review, decision)
         except BadReview as error:
             self._metrics.count("tidegate_reviews_total", path, "malformed")
@@ -134,6 +133,14 @@ class Webhook:
         self._metrics.count("tidegate_reviews_total", path, decision.note or "answered")
         _tell(review, path, decision)
         return response
+
+    def _judge(self) -> Judge:
+        """Made once a policy: its quota tree takes a while."""
+        policy = self._policies.current
+        assert policy is not None  # noqa: S101 - asked before the review was read
+        if self._rules is None or self._rules.policy is not policy:
+            self._rules = Rules.of(policy)
+        return Judge(self._rules, self._memory, self._identity)
 
 
 def add_health(app: web.Application, readiness: Readiness, metrics: Metrics) -> None:
