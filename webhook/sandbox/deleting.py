@@ -11,12 +11,16 @@ from datetime import datetime, timedelta
 
 from webhook.sandbox.metadata import rfc3339, with_metadata
 from webhook.sandbox.resources import JOBS, NAMESPACES, PODS, Object, Resource
-from webhook.sandbox.status import StatusError, bad_request, conflict
+from webhook.sandbox.status import StatusError, bad_request, delete_conflict
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 _DEFAULT_GRACE_SECONDS = 30
+_PRECONDITIONS = {
+    "uid": ("UID", "deleted and then recreated"),
+    "resourceVersion": ("ResourceVersion", "modified"),
+}
 _JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -37,15 +41,14 @@ def propagation_of(resource: Resource, stated: str, warnings: list[str]) -> str:
 
 def check_preconditions(resource: Resource, old: Object, preconditions: Object | None) -> None:
     """Raise 409 unless uid and resourceVersion are those the client expects."""
-    metadata = old["metadata"]
-    for field, word in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        wanted = (preconditions or {}).get(field)
-        if wanted and wanted != metadata[field]:
+    for field, (word, guess) in _PRECONDITIONS.items():
+        wanted, found = (preconditions or {}).get(field), old["metadata"][field]
+        if wanted and wanted != found:
             why = (
-                f"Precondition failed: {word} in precondition: {wanted}, "
-                f"{word} in object meta: {metadata[field]}"
+                f"the {word} in the precondition ({wanted}) does not match the {word} in record "
+                f"({found}). The object might have been {guess}"
             )
-            raise conflict(resource, metadata["name"], why)
+            raise delete_conflict(resource, old["metadata"]["name"], why)
 
 
 def marked(

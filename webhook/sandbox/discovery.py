@@ -9,8 +9,8 @@ from webhook.sandbox.resources import RESOURCES, Object, Resource
 
 VERSION: Object = {
     "major": "1",
-    "minor": "36",
-    "gitVersion": "v1.36.0+tidegate.sandbox",
+    "minor": "37",
+    "gitVersion": "v1.37.0+tidegate.sandbox",
     "gitCommit": "",
     "gitTreeState": "clean",
     "buildDate": "1970-01-01T00:00:00Z",
@@ -63,7 +63,7 @@ def _group_discovery(group: str) -> Object:
 def _resource_discovery(resource: Resource) -> Object:
     entry: Object = {
         "resource": resource.plural,
-        "responseKind": _kind(resource.group, resource.version, resource.kind),
+        "responseKind": _response_kind(resource, (resource.group, resource.version, resource.kind)),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.singular,
         "verbs": _VERBS,
@@ -76,7 +76,7 @@ def _resource_discovery(resource: Resource) -> Object:
         entry["subresources"] = [
             {
                 "subresource": name,
-                "responseKind": _kind(*_subresource_kind(resource, name)),
+                "responseKind": _response_kind(resource, _subresource_kind(resource, name)),
                 "verbs": _SUBRESOURCE_VERBS[name],
             }
             for name in sorted(resource.subresources)
@@ -84,7 +84,11 @@ def _resource_discovery(resource: Resource) -> Object:
     return entry
 
 
-def _kind(group: str, version: str, kind: str) -> Object:
+def _response_kind(resource: Resource, of: tuple[str, str, str]) -> Object:
+    """Group and version are left empty where they are the resource's own, but for CRDs."""
+    group, version, kind = of
+    if (group, version) == (resource.group, resource.version) and not resource.custom:
+        group = version = ""
     return {"group": group, "version": version, "kind": kind}
 
 

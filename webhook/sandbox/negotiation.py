@@ -1,7 +1,7 @@
 """In which form the client wants the answer: JSON, a Table, only the metadata, discovery v2.
 
-Protobuf and CBOR are not spoken: a client that lists JSON among others gets JSON, one that does
-not gets 406 (for what it sends: 415).
+Answers are JSON: a client that lists it among others gets it, one that does not gets 406. Bodies
+may be JSON, YAML or, for some kinds, protobuf; anything else gets 415.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 import yaml
 
+from webhook.sandbox.protobuf import MEDIA_TYPE, decode_protobuf
 from webhook.sandbox.resources import Object
 from webhook.sandbox.status import StatusError, bad_request, unsupported_media_type
 
@@ -59,6 +60,8 @@ def decode(body: bytes, content_type: str, *, patch: bool = False) -> object:
     media = content_type.partition(";")[0].strip().lower()
     if patch and media.endswith("+yaml"):
         return None  # server-side apply: refused, by its content type, where patches are applied
+    if media == MEDIA_TYPE:
+        return decode_protobuf(body)
     try:
         if media == "application/yaml":
             return yaml.safe_load(body)

@@ -1,11 +1,13 @@
 """JSON patches (RFC 6902) and merge patches (RFC 7386), copying only what they touch.
 
 A JSON patch that does not apply is 422 with the one message the real server has for all causes.
-As there, ``test`` of a missing member against null is true, and ``add`` makes no missing parents.
+The rest, too, is as there where it differs from the RFC: ``test`` of a missing member against null
+is true, ``replace`` sets a missing member, and an index may count from the end.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from webhook.sandbox.resources import Object
@@ -55,7 +57,7 @@ def _applied(document: Any, operation: Object) -> Any:
         case "add":
             return _set(document, path, _value(operation), insert=True)
         case "replace":
-            _need(document, path)
+            _need(document, path[:-1])
             return _set(document, path, _value(operation), insert=False)
         case "remove":
             _need(document, path)
@@ -112,11 +114,12 @@ def _value(operation: Object) -> Any:
 
 
 def _index(part: str, length: int) -> int:
-    if not (part.isascii() and part.isdigit()) or (len(part) > 1 and part[0] == "0"):
+    if not re.fullmatch(r"-?[0-9]{1,9}", part):
         raise _DoesNotApplyError("not an index")
-    if int(part) >= length:
+    at = int(part)
+    if not -length <= at < length:
         raise _DoesNotApplyError("beyond the end")
-    return int(part)
+    return at % length
 
 
 def _step(node: Any, part: str) -> Any:

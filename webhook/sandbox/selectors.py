@@ -134,16 +134,17 @@ def _term(resource: Resource, text: str, selector: str) -> tuple[str, bool, str]
         raise bad_request(f"invalid selector: '{selector}'; can't understand '{text}'")
     path = found[1]
     if path not in indexed_fields(resource):
-        raise bad_request(_unindexed(resource, path, selector))
+        raise bad_request(_unindexed(resource, path))
     return path, found[2] != "!=", found[3].strip()
 
 
-def _unindexed(resource: Resource, path: str, selector: str) -> str:
-    where = f"{resource.api_version}, Resource={resource.plural}"
-    return (
-        f'Unable to find "{where}" that match label selector "", '
-        f'field selector "{selector}": field label not supported: {path}'
-    )
+def _unindexed(resource: Resource, path: str) -> str:
+    if resource.kind == "Job":
+        return f'field label "{path}" not supported for Job'
+    if resource.custom or indexed_fields(resource) != _EVERYWHERE:
+        return f"field label not supported: {path}"
+    known = '"metadata.name", "metadata.namespace"'
+    return f'"{path}" is not a known field selector: only {known}'
 
 
 def indexed_fields(resource: Resource) -> frozenset[str]:

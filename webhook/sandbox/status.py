@@ -83,6 +83,14 @@ def conflict(resource: Resource, name: str, why: str = MODIFIED) -> StatusError:
     return StatusError(409, "Conflict", message, details=_details(resource, name))
 
 
+def delete_conflict(resource: Resource, name: str, why: str) -> StatusError:
+    """409 of a DELETE, where the server names the kind instead of the resource."""
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    details = _details(resource, name) | {"kind": resource.kind}
+    message = f'Operation cannot be fulfilled on {kind} "{name}": {why}'
+    return StatusError(409, "Conflict", message, details=details)
+
+
 def invalid(resource: Resource, name: str, causes: Sequence[Cause]) -> StatusError:
     """422 with every cause, worded ``Job.batch "t1" is invalid: spec.template: ...``."""
     kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
