@@ -89,7 +89,7 @@ def read_integer(number: Number, *, lowest: int = LOWEST, highest: int = HIGHEST
     )
 
 
-def read_bound(bound: Number | Word | None, resource: str) -> int | None | Problem:
+def read_bound(bound: Number | Word | None, resource: str) -> int | Problem | None:
     """What stands behind ``borrow`` and ``lend``: None is without bound."""
     if bound is None:
         return None

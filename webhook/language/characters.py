@@ -103,7 +103,7 @@ def odd(source: Source, at: int, *, quoted: bool = False) -> Problem:
         advice, fix = "outside texts and comments the language uses ASCII only", None
     what = (
         "invisible character"
-        if is_invisible(char) or char in MEANT and meant == " "
+        if is_invisible(char) or (char in MEANT and meant == " ")
         else "character"
     )
     return problem("TG002", span, f"{what} {_code(char)} {_name(char)}", help=advice, fix=fix)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
@@ -120,7 +120,7 @@ def _where(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset
             return end, expected
         return error.token.start_pos or start, expected
     if isinstance(error, UnexpectedCharacters):
-        return error.pos_in_stream or start, frozenset(error.allowed or ())
+        return cast("int", error.pos_in_stream), frozenset(error.allowed or ())
     assert isinstance(error, UnexpectedEOF)  # noqa: S101 - there is no fourth
     return end, frozenset(error.expected)
 

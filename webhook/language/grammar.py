@@ -44,7 +44,7 @@ class Lines(PostLex):
             _move(error.token, offset)
             raise
         except UnexpectedCharacters as error:
-            error.pos_in_stream = (error.pos_in_stream or 0) + offset
+            error.pos_in_stream += offset  # type: ignore[operator,assignment] # declared as None
             raise
 
 
@@ -66,8 +66,9 @@ def _significant(stream: Iterator[Token], offset: int) -> Iterator[Token]:
 
 
 def _move(token: Token, offset: int) -> None:
-    token.start_pos = (token.start_pos or 0) + offset
-    token.end_pos = (token.end_pos or 0) + offset
+    if token.start_pos is not None and token.end_pos is not None:
+        token.start_pos += offset
+        token.end_pos += offset
 
 
 def grammar_text() -> str:

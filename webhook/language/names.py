@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from webhook.language.problems import Problem, problem
 from webhook.language.suggest import suggest
@@ -190,21 +190,19 @@ def _two_parents(node: Queue | Cohort, parent: Word, within: Cohort) -> Problem:
 
 
 Entry: TypeAlias = Member | Flavor | Priority | Alias | Route | Deny
+_Entry = TypeVar("_Entry", bound=Entry)
 
 
-def _enter(names: Names, table: dict[str, Entry], what: str, name: Word, entry: Entry) -> None:  # type: ignore[misc]
+def _enter(names: Names, table: dict[str, _Entry], what: str, name: Word, entry: _Entry) -> None:
     names.problems.extend(_form(name, what))
     first = table.setdefault(name.text, entry)
-    if first is not entry:
-        place = _name_of(first).span
-        message = f"{_a(what)} named `{name.text}` is declared twice"
-        if isinstance(first, Member) and isinstance(entry, Member):
-            message = _two_members(first, entry)
-        names.problems.append(
-            problem(
-                "TG101", name.span, message, label="again here", others=((place, "first here"),)
-            )
-        )
+    if first is entry:
+        return
+    others = ((_name_of(first).span, "first here"),)
+    message = f"{_a(what)} named `{name.text}` is declared twice"
+    if isinstance(first, Member) and isinstance(entry, Member):
+        message = _two_members(first, entry)
+    names.problems.append(problem("TG101", name.span, message, label="again here", others=others))
 
 
 def _two_members(first: Member, second: Member) -> str:

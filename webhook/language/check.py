@@ -1,0 +1,122 @@
+"""Trees to a policy: every check that looks across files, each finding once.
+
+The parts read and report (names, resources, flavors, quotas, rules); this module only puts them in an order in which
+a name that is wrong is known to be wrong before anybody uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from types import MappingProxyType
+
+from webhook.language.flavors import read_flavors, read_priorities
+from webhook.language.lint.quotas import quota_findings
+from webhook.language.names import Names, collect
+from webhook.language.parse import Parsed, parse
+from webhook.language.policy import Policy
+from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_problems
+from webhook.language.quotas import QuotaReader, cycles
+from webhook.language.resources import Resources
+from webhook.language.rules import RuleReader
+from webhook.language.syntax import File, Source
+from webhook.model.queues import Quotas
+
+
+def check(files: Sequence[File]) -> tuple[Policy | None, tuple[Problem, ...]]:
+    """The policy of all files, None where there are errors; findings in the order of the files."""
+    found: list[Problem] = []
+    policy = _policy(tuple(files), found)
+    problems = sorted_problems(found, [file.path for file in files])
+    unread = any(file.unread for file in files)
+    return (None if unread or has_errors(problems) else policy), problems
+
+
+def lint(texts: Sequence[tuple[str, str]]) -> tuple[Policy | None, tuple[Problem, ...]]:
+    """Path and text of every file → the policy, and everything there is to say about the texts."""
+    policy, problems, _ = _lint(texts, ())
+    return policy, problems
+
+
+def lint_sources(
+    texts: Sequence[tuple[str, str]], *, flaws: Sequence[Problem] = ()
+) -> tuple[tuple[Problem, ...], dict[str, Source]]:
+    """The problems with what a renderer needs; a file with a flaw of its encoding is not read any further."""
+    _, problems, files = _lint(texts, flaws)
+    return problems, {file.path: file.source for file in files}
+
+
+def _lint(
+    texts: Sequence[tuple[str, str]], flaws: Sequence[Problem]
+) -> tuple[Policy | None, tuple[Problem, ...], list[File]]:
+    flawed = {flaw.span.path for flaw in flaws}
+    parsed = [
+        _not_read(path, text) if path in flawed else parse(text, path=path) for path, text in texts
+    ]
+    files = [each.file for each in parsed]
+    policy, problems = check(files)
+    every = (*flaws, *(p for each in parsed for p in each.problems), *problems)
+    found = sorted_problems(every, [path for path, _ in texts])
+    return (None if has_errors(found) else policy), found, files
+
+
+def _not_read(path: str, text: str) -> Parsed:
+    source = Source(path, text)
+    whole = source.span(0, len(text))
+    return Parsed(File(path, (), (), source, unread=(whole,)), ())
+
+
+def load_policy(texts: Sequence[tuple[str, str]], *, flaws: Sequence[Problem] = ()) -> Policy:
+    """The policy of these files. Raises PolicyErrors."""
+    policy, problems, _ = _lint(texts, flaws)
+    if policy is None:
+        raise PolicyErrors(problems)
+    return policy
+
+
+def revision(texts: Sequence[str]) -> str:
+    """What names a policy's text: the same whatever the files are called and in which order they come."""
+    digest = sha256()
+    for text in sorted(texts):
+        data = text.encode("utf-8", errors="surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:12]
+
+
+def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
+    names = collect(files)
+    resources = Resources(names)
+    flavors, flavor_problems = read_flavors(names, {file.path: file.source for file in files})
+    priorities, default, priority_problems = read_priorities(names)
+    quotas = _quotas(names, resources, files)
+    cycle_problems, in_cycle = cycles(names)
+    rules = RuleReader(
+        names, _aliases(names, resources), {file.path: file.source for file in files}
+    )
+    mark = revision([file.text for file in files])
+    policy = Policy(
+        revision=mark,
+        quotas=Quotas(quotas.queues(), quotas.cohorts(), flavors, mark),
+        priorities=MappingProxyType(priorities),
+        default_priority=default,
+        aliases=MappingProxyType(resources.known_aliases()),
+        routes=rules.routes(files),
+        otherwise=rules.otherwise(),
+        denies=rules.denies(files),
+    )
+    found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
+    found += [*cycle_problems, *quotas.problems, *rules.problems, *names.unknown_problems()]
+    if not in_cycle:
+        found += quota_findings(names, policy.quotas, resources.known_aliases())
+    return policy
+
+
+def _quotas(names: Names, resources: Resources, files: Sequence[File]) -> QuotaReader:
+    return QuotaReader(names, resources, files)
+
+
+def _aliases(names: Names, resources: Resources) -> Mapping[str, str]:
+    """What conditions may call resources; an alias that is wrong or lost stands for one nobody has."""
+    lost = [name for what, name in names.lost if what == "resource"]
+    wrong = {name: f"unread/{name}" for name in [*lost, *resources.aliases]}
+    return MappingProxyType(wrong | resources.known_aliases())
