@@ -109,24 +109,28 @@ def _amount(resource: str, node: Expression) -> Term:
     return Term(AmountOf(resource), run, node, True, nano=nano)
 
 
-def slashed_resource(names: Names, node: Binary) -> str | None:
-    """`requests.nvidia.com/gpu` is a division; the resource that was meant, else None."""
+def split_resource(names: Names, node: Binary) -> str | None:
+    """`requests.nvidia.com/gpu` divides, `requests.big-gpu` subtracts: what was meant, else None."""
     parts: list[str] = []
     here = node.left
     while isinstance(here, Select):
         parts.insert(0, here.name)
         here = here.operand
-    if node.operator != "/" or here != Name("requests", node.span) or not parts:
+    if here != Name("requests", node.span) or not parts or names.resource(parts[0]) is not None:
         return None
-    known = names.resource(parts[0]) is not None
-    return None if known else f"{'.'.join(parts)}/{render(node.right)}"
+    if node.operator == "/" or (node.operator == "-" and isinstance(node.right, Name)):
+        return f"{'.'.join(parts)}{node.operator}{render(node.right)}"
+    return None
 
 
-def refuse_slashed(compiler: Compiling, resource: str, node: Binary) -> Term:
-    """Say how a resource with a slash is written."""
+def refuse_split(compiler: Compiling, resource: str, node: Binary) -> Term:
+    """Say how a resource with a slash or a dash is written."""
     alias = "".join(c for c in resource.rpartition("/")[2] if c.isalnum()).lower() or "x"
-    help_ = f'write `requests["{resource}"]` or declare `resource {alias} = {resource}`'
-    compiler.report("TG108", node.span, f"`/` divides here: no resource `{resource}`", help_)
+    declared = resource if "/" in resource else f"example.com/{resource}"
+    help_ = f'write `requests["{declared}"]` or declare `resource {alias} = {declared}`'
+    does = "divides" if node.operator == "/" else "subtracts"
+    message = f"`{node.operator}` {does} here: no resource `{resource}`"
+    compiler.report("TG108", node.span, message, help_)
     return poisoned(node)
 
 
@@ -142,7 +146,7 @@ def compile_select(compiler: Compiling, node: Select) -> Term:
 def field_shape(compiler: Compiling, shape: Shape, node: Select) -> Shape | None:
     """What a field is; None after a report that there is no such field."""
     if node.name in _NO_FIELDS:
-        message = f"CEL does not take `{node.name}` after a dot"
+        message = f"`{node.name}` cannot stand after a dot in CEL"
         compiler.report("TG501", node.name_span, message, f'in a map write `["{node.name}"]`')
         return None
     match shape:

@@ -17,9 +17,9 @@ from webhook.language.access import (
     compile_name,
     compile_resource,
     compile_select,
-    refuse_slashed,
+    refuse_split,
     resource_of,
-    slashed_resource,
+    split_resource,
 )
 from webhook.language.expression import (
     Binary,
@@ -187,8 +187,8 @@ class Compiler:
             case Call():
                 return compile_call(self, node)
             case Binary():
-                meant = slashed_resource(self.names, node)
-                return refuse_slashed(self, meant, node) if meant else compile_binary(self, node)
+                meant = split_resource(self.names, node)
+                return refuse_split(self, meant, node) if meant else compile_binary(self, node)
             case Logical():
                 return compile_logical(self, node)
             case Unary():

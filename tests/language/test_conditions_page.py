@@ -1,0 +1,55 @@
+"""The page on conditions shows what is so: its blocks compile, its rows are run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.language.building import SCOPE, compiled, problems
+from webhook.language.functions import FUNCTIONS, METHODS
+from webhook.language.scope import VARIABLES
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "conditions.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```cel\n(.*?)```", PAGE, re.DOTALL)
+ROWS = [
+    [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    for line in PAGE.splitlines()
+    if line.startswith("| ")
+]
+
+
+def _bare(cell: str) -> str:
+    return cell.removeprefix("`").removesuffix("`")
+
+
+VALUES = [
+    (_bare(row[at]), _bare(row[at + 1]))
+    for row in ROWS
+    for at in (2 if len(row) == 4 else 0,)
+    if row[at].startswith("`") and row[at + 1].startswith("`")
+]
+REFUSED = [(_bare(row[0]), row[1]) for row in ROWS if row[1].startswith("TG")]
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+def test_a_block_compiles_as_a_condition(text: str) -> None:
+    compiled(text.rstrip("\n"), want="bool").evaluate(SCOPE)
+
+
+@pytest.mark.parametrize(("text", "shown"), VALUES)
+def test_a_row_has_the_value_it_says(text: str, shown: str) -> None:
+    assert compiled(text, want="text").text(SCOPE) == shown
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED)
+def test_a_row_is_refused_by_the_code_it_says(text: str, code: str) -> None:
+    assert [found.code for found in problems(text)] == [code]
+
+
+def test_every_variable_and_function_is_on_the_page() -> None:
+    assert {_bare(row[0]) for row in ROWS} >= set(VARIABLES)
+    shown = " ".join(text for text, _ in VALUES)
+    assert [name for name in (*FUNCTIONS, *METHODS) if f"{name}(" not in shown] == []
+    assert (len(BLOCKS) >= 3, len(VALUES) >= 40, len(REFUSED) >= 10) == (True, True, True)
