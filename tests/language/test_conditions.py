@@ -254,6 +254,13 @@ def test_values_nested_without_end_are_not_compared_for_ever() -> None:
     with pytest.raises(ConditionFailed, match="nested too deeply"):
         value("object == oldObject", Names(()), object={"a": deep}, old_object={"a": deep})
 
+    with pytest.raises(ConditionFailed, match="nested too deeply"):
+        value("object", Names(()), object={"a": deep})
+    assert (
+        compiled("object.a", Names(()), want="text").text(replace(SCOPE, object={"a": 10**5000}))
+        == "?"
+    )
+
 
 def test_a_condition_takes_microseconds() -> None:
     condition = compiled('namespace.startsWith("vision-") && requests.gpu > 64', want="bool")

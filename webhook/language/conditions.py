@@ -102,10 +102,16 @@ class Condition:
         """True or false where that was wanted, else the value as JSON. Raises ConditionFailed."""
         value = self._run(scope)
         if self.want != "bool":
-            return plain(value)
+            return self._written(value)
         if value is True or value is False:
             return value
         raise ConditionFailed(f"a condition is true or false, this is {name_of(value)}", self.span)
+
+    def _written(self, value: Any) -> Any:
+        try:
+            return plain(value)
+        except Mistake as mistake:
+            raise ConditionFailed(str(mistake), self.span) from None
 
     def text(self, scope: Scope) -> str:
         """As a message shows it; "?" where it fails."""

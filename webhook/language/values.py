@@ -16,7 +16,7 @@ from webhook.language.syntax import Span
 from webhook.model.quantity import NANO, Amount, format_quantity
 
 DEEPEST_VALUE: Final = 100
-"""Levels of a list or map that are compared; JSON from outside may be nested without end."""
+"""Levels of a list or map that are compared or written; JSON from outside may be nested without end."""
 
 
 class ConditionFailed(Exception):
@@ -203,7 +203,7 @@ def _checked(left: Any, right: Any, operator: str, result: Any) -> Any:
     if result is None:
         raise Mistake(f"`{operator}` takes no {_bare(left)} and {_bare(right)}")
     if type(result) is int and not SMALLEST_INT <= result <= LARGEST_INT:
-        raise Mistake(f"`{left} {operator} {right}` does not fit in 64 bits")
+        raise Mistake(f"the result of `{operator}` does not fit in 64 bits")
     return result
 
 
@@ -211,14 +211,16 @@ def _bare(value: Any) -> str:
     return name_of(value).removeprefix("a ").removeprefix("an ")
 
 
-def plain(value: Any) -> Any:
-    """As JSON: an amount becomes its text, as an object writes quantities."""
+def plain(value: Any, depth: int = 0) -> Any:
+    """As JSON: an amount becomes its text, as an object writes quantities. Raises Mistake if too deep."""
     if type(value) is Quantity:
         return format_quantity(value.nano, value.resource)
+    if depth >= DEEPEST_VALUE:
+        raise Mistake("a value is nested too deeply to be written")
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: plain(part, depth + 1) for key, part in value.items()}
     if _is_list(value):
-        return [plain(part) for part in value]
+        return [plain(part, depth + 1) for part in value]
     return value
 
 
@@ -231,6 +233,8 @@ def text_of(value: Any) -> str:
             return "true" if value else "false"
         case None:
             return "null"
+        case int() if not SMALLEST_INT <= value <= LARGEST_INT:
+            raise Mistake("an int does not fit in 64 bits")
         case int() | float():
             return repr(value)
         case Quantity():
