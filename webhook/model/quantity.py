@@ -91,10 +91,10 @@ def _cut(text: str) -> str:
 
 
 def format_quantity(amount: Amount, resource: str = "") -> str:
-    """The canonical text: the largest unit that leaves no fraction, binary for resources counted in bytes."""
+    """The canonical text: the largest unit that leaves no fraction, binary ones for resources counted in bytes."""
     if amount == 0:
         return "0"
-    units = _BINARY if in_bytes(resource) and amount % (1024 * NANO) == 0 else _DECIMAL
+    units = UNITS if in_bytes(resource) else _DECIMAL
     suffix, scale = max(
         ((s, u) for s, u in units.items() if amount % u == 0), key=lambda item: item[1]
     )
