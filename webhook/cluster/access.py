@@ -58,6 +58,8 @@ async def find_access(kubeconfig: Path | None = None, *, context: str | None = N
     """
     from kubernetes.aio import client, config
 
+    if kubeconfig is not None and not kubeconfig.is_file():  # noqa: ASYNC240 - once, at the start
+        raise AccessError(f"no kubeconfig at `{kubeconfig}`")
     found = client.Configuration()
     try:
         if kubeconfig is None and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:

@@ -14,18 +14,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from webhook.cluster.errors import cut
-
-if TYPE_CHECKING:
-    from webhook.language.policy import Policy
+from webhook.language.check import load_policy
+from webhook.language.policy import Policy
+from webhook.language.problems import PolicyErrors
+from webhook.language.render import render_text
+from webhook.language.syntax import Source
+from webhook.service.policy_files import PolicyFile, Unreadable, read_policy_files
 
 log = logging.getLogger(__name__)
 
-Texts = Sequence[tuple[str, str]]
-Read = Callable[[Sequence[Path]], Texts]
-Load = Callable[[Texts], "Policy"]
+Read = Callable[[Sequence[str]], Sequence[PolicyFile]]
 SETTLING_READS = 5
 
 
@@ -52,15 +52,13 @@ class PolicySource:
         self,
         paths: Sequence[Path],
         *,
-        read: Read | None = None,
-        load: Load | None = None,
+        read: Read = read_policy_files,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.paths = tuple(paths)
         self.current: Policy | None = None
         self.stale: Stale | None = None
-        self._read = read or _read_files
-        self._load = load or _load
+        self._read = read
         self._clock = clock
         self._seen = ""
 
@@ -74,12 +72,12 @@ class PolicySource:
     async def poll(self) -> bool:
         """Look once; True if another policy is in force now. Never raises PolicyTrouble."""
         try:
-            texts, digest = await asyncio.to_thread(self._settled)
+            files, digest = await asyncio.to_thread(self._settled)
         except PolicyTrouble as trouble:
             self._seen = ""
             self._complain(trouble.text)
             return False
-        return digest != self._seen and await self._take(texts, digest)
+        return digest != self._seen and await self._take(files, digest)
 
     async def follow(self, changed: Callable[[], None], *, every_seconds: float) -> None:
         """Poll for ever; ``changed`` is called on every change of what is in force or stale."""
@@ -89,16 +87,16 @@ class PolicySource:
             if await self.poll() or self.stale is not was:
                 changed()
 
-    async def _take(self, texts: Texts, digest: str) -> bool:
+    async def _take(self, files: Sequence[PolicyFile], digest: str) -> bool:
         self._seen = digest
         try:
-            policy = await asyncio.to_thread(self._checked, texts)
+            policy = await asyncio.to_thread(checked, files)
         except PolicyTrouble as trouble:
             self._complain(trouble.text)
             return False
         self.stale = None
         before, self.current = self.current, policy
-        log.info("policy in force revision=%s files=%d", policy.revision, len(texts))
+        log.info("policy in force revision=%s files=%d", policy.revision, len(files))
         return before is None or before.revision != policy.revision
 
     def _complain(self, text: str) -> None:
@@ -110,42 +108,33 @@ class PolicySource:
         kept = self.current.revision if self.current else "none"
         log.error("the policy files are broken; in force stays revision=%s: %s", kept, text)
 
-    def _settled(self) -> tuple[Texts, str]:
-        """Texts and their digest, read twice alike: a swap in the middle is never half seen."""
-        texts, digest = self._once()
+    def _settled(self) -> tuple[Sequence[PolicyFile], str]:
+        """Sequence[PolicyFile] and their digest, read twice alike: a swap in the middle is never half seen."""
+        files, digest = self._once()
         for _ in range(SETTLING_READS):
-            texts, again = self._once()
+            files, again = self._once()
             if again == digest:
-                return texts, digest
+                return files, digest
             digest = again
         raise PolicyTrouble("the policy files change faster than they can be read")
 
-    def _once(self) -> tuple[Texts, str]:
+    def _once(self) -> tuple[Sequence[PolicyFile], str]:
         try:
-            texts = self._read(self.paths)
-        except (OSError, ValueError) as error:
+            files = self._read([str(path) for path in self.paths])
+        except (Unreadable, OSError) as error:
             raise PolicyTrouble(str(error)) from error
         digest = hashlib.sha256()
-        for path, text in texts:
-            digest.update(f"{path}\0{len(text)}\0{text}".encode(errors="surrogatepass"))
-        return texts, digest.hexdigest()
-
-    def _checked(self, texts: Texts) -> Policy:
-        from webhook.language.problems import PolicyErrors, render_text
-
-        try:
-            return self._load(texts)
-        except PolicyErrors as errors:
-            raise PolicyTrouble(render_text(errors.problems, dict(texts), color=False)) from errors
+        for file in files:
+            whole = f"{file.path}\0{file.flaw is None}\0{len(file.text)}\0{file.text}"
+            digest.update(whole.encode(errors="surrogatepass"))
+        return files, digest.hexdigest()
 
 
-def _read_files(paths: Sequence[Path]) -> Texts:
-    from webhook.service.policy_files import read_policy_files
-
-    return read_policy_files(paths)
-
-
-def _load(texts: Texts) -> Policy:
-    from webhook.language.load import load_policy
-
-    return load_policy(texts)
+def checked(files: Sequence[PolicyFile]) -> Policy:
+    """The policy of these files. Raises PolicyTrouble with the whole report."""
+    flaws = [file.flaw for file in files if file.flaw is not None]
+    try:
+        return load_policy([(file.path, file.text) for file in files], flaws=flaws)
+    except PolicyErrors as errors:
+        sources = {file.path: Source(file.path, file.text) for file in files}
+        raise PolicyTrouble(render_text(errors.problems, sources)) from errors
