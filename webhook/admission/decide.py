@@ -7,7 +7,7 @@ nothing, and it never grants quota, so replicas, lag and retries cannot over-adm
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from webhook.admission.change import Change
@@ -56,12 +56,32 @@ def _guarded(
     if adapter is None or request.object is None or _never_ours(request, judge.identity):
         return PASS
     try:
-        if not adapter.ours(request.object) or metadata(request.object).get("deletionTimestamp"):
+        request = trusted(request)
+        settled = request.old_object or request.subject
+        if not adapter.ours(settled) or _deleting(request.old_object):
             return PASS
         answer = {Operation.CREATE: create, Operation.UPDATE: update}.get(request.operation)
         return answer(request, adapter, judge, now) if answer else PASS
     except BadObject as error:
         return Decision(refusals=(Refusal(f"tidegate cannot count it: {error}"),), note="refused")
+
+
+def trusted(request: Request) -> Request:
+    """The request with the status the object really has.
+
+    The API server asks the mutating call before it throws away what an edit says of status: who sends ``Complete``
+    with ``suspend: false`` must not be taken for finished.
+    """
+    obj, old = request.subject, request.old_object or {}
+    real = {key: value for key, value in obj.items() if key != "status"}
+    if "status" in old:
+        real["status"] = old["status"]
+    return replace(request, object=real)
+
+
+def _deleting(old: Object | None) -> bool:
+    """Asked of the old state only: a deletionTimestamp that an edit sends is thrown away later, as a status is."""
+    return old is not None and bool(metadata(old).get("deletionTimestamp"))
 
 
 def _never_ours(request: Request, identity: Identity) -> bool:
