@@ -124,7 +124,7 @@ async def test_a_pair_that_does_not_match_is_said_and_the_old_one_goes_on(tmp_pa
     await asyncio.sleep(0.1)
     assert caplog.text.count("is not used") == 1
     write(authority, tmp_path, trustme.KeyType.ECDSA)
-    await until(lambda: "new certificate" in caplog.text)
+    await until(lambda: "new certificate expires_at" in caplog.text)
     assert await shown(tls, tmp_path / "ca.crt") != before
     task.cancel()
 
