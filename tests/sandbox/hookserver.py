@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 import trustme
 
@@ -69,11 +69,11 @@ class HookServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    hooks: HookServer
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = json.dumps(self.hooks.respond(self.path.partition("?")[0], body)).encode()
+        hooks = cast("_Server", self.server).hooks
+        answer = json.dumps(hooks.respond(self.path.partition("?")[0], body)).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
@@ -86,6 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    hooks: HookServer
 
     def handle_error(self, *_: object) -> None:
         """A client that gave up is part of the tests."""
@@ -96,14 +97,13 @@ def running_hooks() -> Iterator[HookServer]:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
-    handler = type("Handler", (_Handler,), {})
-    server = _Server(("127.0.0.1", 0), handler)
+    server = _Server(("127.0.0.1", 0), _Handler)
     server.socket = context.wrap_socket(
         server.socket, server_side=True, do_handshake_on_connect=False
     )
     bundle = base64.b64encode(authority.cert_pem.bytes()).decode()
     hooks = HookServer(f"https://127.0.0.1:{server.server_port}", bundle)
-    handler.hooks = hooks
+    server.hooks = hooks
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -83,7 +83,8 @@ class HookClient:
         path = service.get("path") or "/"
         address = self.services.get((service["namespace"], service["name"]))
         if address is None:
-            asked = URL(f"https://{host}:{service.get('port', 443)}{path}") % timeout
+            port, seconds = service.get("port", 443), hook.timeout_seconds
+            asked = f"https://{host}:{port}{path}?timeout={seconds}s"
             raise _unreachable(asked, f'service "{service["name"]}" not found')
         return URL(address).with_path(path) % timeout, host
 
@@ -115,7 +116,7 @@ def _certificates(bundle: str) -> str | None:
         raise CallFailed("unable to load root certificates: unable to parse bytes") from error
 
 
-def _unreachable(target: URL, reason: str) -> CallFailed:
+def _unreachable(target: URL | str, reason: str) -> CallFailed:
     return CallFailed(f'failed to call webhook: Post "{target}": {reason}')
 
 

@@ -1,7 +1,8 @@
 """The admission chain: which webhooks are asked, in what order, and what their answers do.
 
 As on a real server: mutating webhooks one after the other by the name of their configuration,
-those with ``reinvocationPolicy: IfNeeded`` once more when a later one changed the object; then the
+those with ``reinvocationPolicy: IfNeeded`` once more when a later one sent a patch (on a real
+server, too, one that changes nothing counts); then the
 validating ones all at once. A webhook that cannot be asked is passed over (Ignore, silently but
 for the log and ``failed_open``) or fails the request (Fail).
 """
@@ -12,6 +13,7 @@ import asyncio
 import logging
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -33,6 +35,7 @@ log = logging.getLogger(__name__)
 
 WARNINGS_LIMIT = 4096  # characters of all warnings of one answer; beyond, each is cut
 WARNING_CUT = 256
+WARNINGS_SHOWN = WARNINGS_LIMIT // WARNING_CUT
 DRY_RUN_SAFE = frozenset({"None", "NoneOnDryRun"})
 
 
@@ -122,7 +125,7 @@ class AdmissionChain:
         )
         for outcome in outcomes:
             if isinstance(outcome, Answer | Denied):
-                _warn_all(warnings, outcome.warnings)
+                warn(warnings, outcome.warnings)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -131,11 +134,11 @@ class AdmissionChain:
         try:
             answer = await self._ask(hook, review)
         except Denied as denied:
-            _warn_all(warnings, denied.warnings)
+            warn(warnings, denied.warnings)
             raise
         if answer is None:
             return review
-        _warn_all(warnings, answer.warnings)
+        warn(warnings, answer.warnings)
         if not answer.patch:
             return review
         return _patched(hook, review, answer.patch)
@@ -194,8 +197,6 @@ def _patched(hook: Hook, review: Review, patch: list[Object]) -> Review:
         new = json_patch(review.new, patch)
     except StatusError as error:
         raise internal_error(f"the patch of webhook {hook.name} does not apply: {error}") from error
-    if new == review.new:
-        return review
     return replace(review, new=new)
 
 
@@ -205,24 +206,19 @@ def internal_error(text: str) -> StatusError:
     return StatusError(500, "InternalError", f"Internal error occurred: {text}", details=details)
 
 
-def _warn_all(warnings: list[str] | None, texts: list[str]) -> None:
-    for text in texts:
-        if warnings is not None:
-            warn(warnings, text)
+def warn(warnings: list[str] | None, texts: Iterable[str]) -> None:
+    """Add warnings as the API server does: control characters and repeats are dropped silently.
 
-
-def warn(warnings: list[str], text: str) -> None:
-    """Add a warning as the API server does: control characters and repeats are dropped silently.
-
-    Once all of them exceed WARNINGS_LIMIT characters each is cut, and further ones are dropped.
+    Once all together exceed WARNINGS_LIMIT characters each is cut, so that all can be shown.
     """
-    if not text or text in warnings or any(unicodedata.category(c) == "Cc" for c in text):
+    if warnings is None:
         return
-    warnings.append(text)
-    if sum(map(len, warnings)) <= WARNINGS_LIMIT:
-        return
-    cut = [warning[:WARNING_CUT] for warning in warnings]
-    warnings.clear()
-    for warning in cut:
-        if sum(map(len, warnings)) < WARNINGS_LIMIT and warning not in warnings:
-            warnings.append(warning)
+    for text in texts:
+        if text and text not in warnings and not any(map(_is_control, text)):
+            warnings.append(text)
+    if sum(map(len, warnings)) > WARNINGS_LIMIT:
+        warnings[:] = [text[:WARNING_CUT] for text in warnings[:WARNINGS_SHOWN]]
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) == "Cc"

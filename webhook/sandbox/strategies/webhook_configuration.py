@@ -124,7 +124,7 @@ def _validate_client(client: Object, field: str) -> Iterator[Cause]:
     if bool(url) == bool(service):
         yield required(field, "exactly one of url or service is required")
     elif url and not str(url).startswith("https://"):
-        text = f'"{str(url).partition(":")[0]}" is not an allowed scheme; must be "https"'
+        text = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
         yield invalid(f"{field}.url", url, text)
     elif service:
         for name in ("name", "namespace"):
