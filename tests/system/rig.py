@@ -118,8 +118,10 @@ class Rig:
         common = ["--policies", policies, *flags]
         self.loop = Process(
             "loop",
-            ["serve", "loop", *common, "--kubeconfig", server.kubeconfig("loop")]
-            + ["--status-listen", "127.0.0.1:0"],
+            [
+                *["serve", "loop", *common, "--kubeconfig", server.kubeconfig("loop")],
+                *["--status-listen", "127.0.0.1:0"],
+            ],
         )
         self._webhook_flags = [
             *["serve", "webhook", *common, "--kubeconfig", server.kubeconfig("loop")],
