@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from webhook.cluster.errors import cut
@@ -52,7 +53,7 @@ class PolicySource:
         self,
         paths: Sequence[Path],
         *,
-        read: Read = read_policy_files,
+        read: Read = partial(read_policy_files, brief=True),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.paths = tuple(paths)

@@ -33,8 +33,12 @@ class PolicyFile:
     flaw: Problem | None = None
 
 
-def read_policy_files(roots: Sequence[str]) -> tuple[PolicyFile, ...]:
-    """Every file below the roots, in their order, then bytewise by path. Raises Unreadable."""
+def read_policy_files(roots: Sequence[str], *, brief: bool = False) -> tuple[PolicyFile, ...]:
+    """Every file below the roots, in their order, then bytewise by path. Raises Unreadable.
+
+    ``brief``: paths are shown from the root's own name on (``policies/ml.tide``), as those who submit read them;
+    where a server mounts its policy is no business of theirs.
+    """
     seen: set[str] = set()
     found: list[PolicyFile] = []
     for root in roots:
@@ -42,7 +46,7 @@ def read_policy_files(roots: Sequence[str]) -> tuple[PolicyFile, ...]:
             real = os.path.realpath(path)
             if real not in seen:
                 seen.add(real)
-                found.append(_read(path))
+                found.append(_read(path, _brief(root, path) if brief else path))
     if not found:
         raise Unreadable(f"no {SUFFIX} file below {', '.join(roots)}")
     return tuple(found)
@@ -81,12 +85,16 @@ def _walk(root: str) -> Iterator[str]:
                     yield entry.path
 
 
-def _read(path: str) -> PolicyFile:
+def _brief(root: str, path: str) -> str:
+    return os.path.relpath(path, os.path.dirname(os.path.abspath(root)))  # noqa: PTH120, PTH100 - links stay
+
+
+def _read(path: str, name: str) -> PolicyFile:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
         raise Unreadable(_why(error, path)) from error
-    shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     text, flaw = decode(data)
     if flaw is None:
         return PolicyFile(shown, text)
