@@ -1,0 +1,455 @@
+"""Jobs: what they ask for, where in their life they are, how many pods are charged."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.workloads.build import admission, applied, container, job, template
+from webhook.model.kinds import JOB, POD, Key, Object
+from webhook.model.quantity import NANO
+from webhook.model.workload import Phase, Workload
+from webhook.workloads.job import JobAdapter, indexes, to_run
+from webhook.workloads.objects import BadObject
+
+RAN = {"startTime": "2026-11-01T11:00:00Z"}
+ADAPTER = JobAdapter()
+
+
+def read(obj: Object) -> Workload:
+    return ADAPTER.read(obj, queue="ml", priority=5)
+
+
+def charged(obj: Object) -> tuple[Phase, int]:
+    found = read(obj)
+    assert set(found.holds) <= {"main"}
+    return found.phase, found.holds.get("main", 0)
+
+
+def running(**status: Any) -> dict[str, Any]:
+    return RAN | status
+
+
+# What it asks for
+
+
+@pytest.mark.parametrize(
+    ("spec", "pods"),
+    [
+        ({}, 1),
+        ({"parallelism": None}, 1),
+        ({"parallelism": 0}, 0),
+        ({"parallelism": 4}, 4),
+        ({"parallelism": 4, "completions": 2}, 2),
+        ({"parallelism": 2, "completions": 10}, 2),
+        ({"parallelism": 2, "completions": 0}, 0),
+        ({"parallelism": 4, "completions": None}, 4),
+    ],
+)
+def test_it_asks_for_as_many_pods_as_run_at_once(spec, pods):
+    (found,) = ADAPTER.pod_sets(job(**spec))
+    assert (found.name, found.count) == ("main", pods)
+    assert found.requests == {"cpu": NANO, "pods": NANO}
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "remain"),
+    [
+        ({"completions": 10}, {"succeeded": 3}, 4),
+        ({"completions": 10}, {"succeeded": 8}, 2),
+        ({"completions": 10}, {"succeeded": 10}, 0),
+        ({"completions": 10}, {"succeeded": 11}, 0),
+        ({"completions": None}, {}, 4),
+        ({"completions": None}, {"succeeded": 1}, 0),
+        ({"completions": None}, {"failed": 3}, 4),
+        ({"completions": 10}, {"succeeded": 8, "failed": 5}, 2),
+    ],
+)
+def test_pods_that_succeeded_are_not_run_again(spec, status, remain):
+    assert to_run(job(parallelism=4, status=status, **spec)) == remain
+
+
+@pytest.mark.parametrize(
+    ("status", "remain"),
+    [
+        ({}, 4),
+        ({"completedIndexes": "0-4"}, 4),
+        ({"completedIndexes": "0,2,4-8"}, 3),
+        ({"completedIndexes": "0-7", "failedIndexes": "9"}, 1),
+        ({"completedIndexes": "0-4", "failedIndexes": "5-9"}, 0),
+        ({"succeeded": 9}, 4),
+        ({"completedIndexes": "0-7,10-40"}, 2),
+        ({"completedIndexes": "", "failedIndexes": None}, 4),
+    ],
+)
+def test_of_an_indexed_job_the_indexes_that_are_done_are_not_run_again(status, remain):
+    assert (
+        to_run(job(parallelism=4, completions=10, completionMode="Indexed", status=status))
+        == remain
+    )
+
+
+def test_a_job_that_was_shrunk_still_runs_the_indexes_it_has_left():
+    spec: dict[str, Any] = {"parallelism": 5, "completions": 5, "completionMode": "Indexed"}
+    assert to_run(job(status={"completedIndexes": "5-9"}, **spec)) == 5
+
+
+@given(st.sets(st.integers(0, 60)), st.integers(0, 60))
+def test_ranges_count_as_many_indexes_as_they_name(chosen, below):
+    runs: list[list[int]] = []
+    for index in sorted(chosen):
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    text = ",".join(f"{r[0]}-{r[-1]}" if len(r) > 1 else f"{r[0]}" for r in runs)
+    assert indexes(text, below) == len([index for index in chosen if index < below])
+
+
+@pytest.mark.parametrize(
+    "text", [None, 3, [], "x", "-", "1-", "-1", "a-b", "5-3", "²", "9" * 5000, ",,", "1-2-3"]
+)
+def test_what_is_no_range_names_next_to_nothing(text):
+    assert indexes(text, 100) <= 1
+
+
+def test_what_an_earlier_start_injected_is_not_its_owners_wish():
+    pods = template(nodeSelector={"zone": "a", "gpu": "a100"})
+    old = admission(nodes={"gpu": "a100"})
+    assert read(job(suspend=True, pods=pods, record=old)).asks[0].node_selector == {"zone": "a"}
+    assert ADAPTER.pod_sets(job(pods=pods))[0].node_selector == {"zone": "a", "gpu": "a100"}
+
+
+# Where in its life it is, and what is charged
+
+
+def test_suspended_and_without_pods_it_waits():
+    assert charged(job(suspend=True, parallelism=3)) == (Phase.WAITING, 0)
+
+
+def test_what_is_not_suspended_is_started_and_charged_before_any_pod_exists():
+    assert charged(job(suspend=False, parallelism=3)) == (Phase.STARTED, 3)
+    assert charged(job(parallelism=3)) == (Phase.STARTED, 3)
+
+
+def test_suspended_with_pods_left_it_is_stopping_until_the_last_has_ended():
+    stop = ("Suspended",)
+    for status, pods in (({"active": 2, "terminating": 1}, 3), ({"terminating": 1}, 1), ({}, 0)):
+        found = charged(job(suspend=True, parallelism=3, status=status, conditions=stop))
+        assert found == (Phase.STOPPING if pods else Phase.WAITING, pods)
+
+
+def test_suspended_before_the_controller_noticed_it_stays_charged():
+    obj = job(suspend=True, parallelism=3, record=admission(3), status=running(active=1))
+    assert charged(obj) == (Phase.STOPPING, 3)
+
+
+def test_before_the_controller_noticed_no_more_is_charged_than_can_still_run():
+    spec: dict[str, Any] = {"suspend": True, "parallelism": 8, "completions": 8}
+    obj = job(record=admission(8), status=running(active=2, succeeded=6), **spec)
+    assert charged(obj) == (Phase.STOPPING, 2)
+    late = job(status=running(active=1), suspend=True, parallelism=3)
+    assert charged(late) == (Phase.STOPPING, 3), "not started by us, but its controller may be busy"
+
+
+def test_started_and_suspended_again_before_the_controller_saw_either_nothing_is_charged():
+    """The status still says Suspended from the first wait.
+
+    Nobody can tell from the object whether the controller read it in between. Charged on suspicion it would stay
+    charged for ever, since a controller that saw no change writes none; so it waits. Should pods exist all the same,
+    the very next status shows them active, and it is stopping until they end: for that moment, and no longer, more
+    may run than is charged.
+    """
+    spec: dict[str, Any] = {"suspend": True, "parallelism": 3, "record": admission(3)}
+    assert charged(job(conditions=("Suspended",), **spec)) == (Phase.WAITING, 0)
+    assert charged(job(**spec)) == (Phase.WAITING, 0), "created, started and stopped in a blink"
+    after = job(status=running(active=3), conditions=("Suspended=False",), **spec)
+    assert charged(after) == (Phase.STOPPING, 3)
+
+
+@pytest.mark.parametrize("end", ["Complete", "Failed"])
+@pytest.mark.parametrize("suspend", [True, False])
+def test_finished_beats_suspended_and_is_charged_nothing(end, suspend):  # R08
+    obj = job(suspend=suspend, parallelism=3, record=admission(3), conditions=(end,), status=RAN)
+    assert charged(obj) == (Phase.FINISHED, 0)
+    assert ADAPTER.finished(obj)
+
+
+def test_a_finished_job_with_pods_left_is_charged_for_those():
+    obj = job(parallelism=3, status=running(terminating=2), conditions=("Complete",))
+    assert charged(obj) == (Phase.STOPPING, 2)
+
+
+def test_zero_completions_make_a_suspended_job_complete():
+    obj = job(suspend=True, completions=0, conditions=("Suspended", "Complete"))
+    assert charged(obj) == (Phase.FINISHED, 0)
+    assert read(job(suspend=True, completions=0)).total == {"cpu": 0, "pods": 0}
+
+
+@pytest.mark.parametrize("end", ["SuccessCriteriaMet", "FailureTarget"])
+@pytest.mark.parametrize("suspend", [True, False])
+def test_about_to_end_it_is_charged_for_the_pods_that_are_left(end, suspend):  # R08
+    status = running(active=1, terminating=2)
+    spec: dict[str, Any] = {"suspend": suspend, "parallelism": 8, "record": admission(8)}
+    assert charged(job(status=status, conditions=(end,), **spec)) == (Phase.STOPPING, 3)
+    assert charged(job(status=RAN, conditions=(end,), **spec)) == (Phase.STOPPING, 0)
+
+
+def test_a_condition_that_is_not_true_means_nothing():
+    obj = job(parallelism=2, conditions=("Complete=False", "Failed=Unknown", "FailureTarget=False"))
+    assert charged(obj) == (Phase.STARTED, 2)
+
+
+def test_charge_falls_while_pods_succeed():
+    spec: dict[str, Any] = {"parallelism": 4, "completions": 6, "record": admission(4)}
+    for succeeded, active, pods in ((0, 4, 4), (2, 4, 4), (3, 3, 3), (5, 1, 1), (6, 0, 0)):
+        obj = job(status=running(active=active, succeeded=succeeded), **spec)
+        assert charged(obj) == (Phase.STARTED, pods)
+
+
+def test_a_work_queue_that_has_a_result_is_charged_for_the_pods_still_at_work():
+    spec: dict[str, Any] = {"parallelism": 4, "completions": None, "record": admission(4)}
+    assert charged(job(status=running(active=3, succeeded=1), **spec)) == (Phase.STARTED, 3)
+    assert charged(job(status=running(active=0, succeeded=4), **spec)) == (Phase.STARTED, 0)
+
+
+def test_shrunk_it_stays_charged_until_the_pods_have_ended():  # R17
+    for active, terminating, pods in ((8, 0, 8), (2, 6, 8), (2, 3, 5), (2, 0, 2)):
+        status = running(active=active, terminating=terminating)
+        obj = job(parallelism=2, record=admission(8), status=status)
+        assert charged(obj) == (Phase.STARTED, pods)
+
+
+def test_a_pod_that_terminates_beside_its_replacement_is_no_growth():
+    obj = job(parallelism=4, record=admission(4), status=running(active=4, terminating=2))
+    assert charged(obj) == (Phase.STARTED, 4)
+
+
+def test_grown_past_us_it_is_charged_what_it_runs():
+    obj = job(parallelism=8, record=admission(4), status=running(active=8))
+    assert charged(obj) == (Phase.STARTED, 8)
+
+
+def test_parallelism_zero_is_charged_nothing_once_the_pods_are_gone():  # R17
+    assert charged(job(parallelism=0, record=admission(4))) == (Phase.STARTED, 0)
+    busy = job(parallelism=0, record=admission(4), status=running(active=4))
+    assert charged(busy) == (Phase.STARTED, 4)
+
+
+def test_a_deleted_job_is_charged_until_it_is_gone():
+    going = {"deletionTimestamp": "2026-11-01T12:00:00Z"}
+    started = job(parallelism=3, metadata=going, status=running(active=3))
+    assert charged(started) == (Phase.STOPPING, 3)
+    assert charged(job(suspend=True, metadata=going)) == (Phase.FINISHED, 0)
+    stopping = job(suspend=True, metadata=going, status={"terminating": 1})
+    assert charged(stopping) == (Phase.STOPPING, 1)
+    done = job(metadata=going, conditions=("Complete",))
+    assert charged(done) == (Phase.FINISHED, 0)
+    assert all(read(obj).deleting for obj in (started, stopping, done))
+
+
+def test_two_jobs_of_one_name_are_two_workloads():  # R35
+    one, two = (read(job(metadata={"uid": uid, "name": "x"})) for uid in ("1", "2"))
+    assert (one.uid, two.uid) == ("1", "2")
+    assert one.title == two.title
+
+
+def test_a_hold_is_told_and_changes_neither_phase_nor_charge():  # R38
+    marks = {"annotations": {Key.HOLD: "true"}}
+    waits, runs = read(job(suspend=True, metadata=marks)), read(job(metadata=marks))
+    assert (waits.hold, waits.phase, dict(waits.holds)) == ("true", Phase.WAITING, {})
+    assert (runs.hold, runs.phase, dict(runs.holds)) == ("true", Phase.STARTED, {"main": 1})
+    assert read(job()).hold is None
+
+
+def test_its_place_is_its_stamp_and_without_one_its_creation():
+    stamp = {
+        Key.SUBMITTED: "2026-10-01T10:00:00.250000Z",
+        Key.SUBMITTED_BY: "alice",
+    }
+    stamped, bare = read(job(metadata={"annotations": stamp})), read(job())
+    assert (stamped.place, stamped.stamped, stamped.submitted_by) == (1790848800.25, True, "alice")
+    assert (bare.place, bare.stamped, bare.submitted_by) == (1793527200.0, False, "")
+
+
+def test_a_workload_carries_what_a_start_needs_to_know():
+    found = read(job(record=admission(2), metadata={"labels": {"team": "x"}}))
+    assert (found.kind, found.namespace, found.name) == (JOB, "team-a", "train")
+    assert (found.queue, found.priority, found.resource_version) == ("ml", 5, "7")
+    assert found.labels == {"team": "x"}
+
+
+# Edits
+
+
+def test_more_parallelism_is_growth_and_is_put_back():  # R17
+    old, new = job(parallelism=4), job(parallelism=8)
+    growth = ADAPTER.grown(old, new)
+    assert growth is not None
+    assert (growth.was, growth.wants) == (4, 8)
+    assert applied(new, growth.patch) == old
+
+
+def test_an_indexed_job_gets_both_counts_back_together():
+    old = job(parallelism=2, completions=2, completionMode="Indexed")
+    new = job(parallelism=5, completions=5, completionMode="Indexed")
+    growth = ADAPTER.grown(old, new)
+    assert growth is not None
+    assert [op.path for op in growth.patch] == ["/spec/parallelism", "/spec/completions"]
+    assert applied(new, growth.patch) == old
+
+
+def test_counts_that_were_absent_are_absent_again():
+    old, new = job(), job(parallelism=4)
+    del old["spec"]["parallelism"]
+    growth = ADAPTER.grown(old, new)
+    assert growth is not None
+    assert applied(new, growth.patch) == old
+
+
+def test_growth_in_two_steps_is_growth_in_the_second():
+    spec: dict[str, Any] = {"completionMode": "Indexed"}
+    first, wide = (
+        job(parallelism=4, completions=4, **spec),
+        job(parallelism=8, completions=4, **spec),
+    )
+    assert ADAPTER.grown(first, wide) is None, "four indexes never run eight pods"
+    growth = ADAPTER.grown(wide, job(parallelism=8, completions=8, **spec))
+    assert growth is not None
+    assert (growth.was, growth.wants) == (4, 8)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [((4, None), (4, None)), ((4, None), (2, None)), ((4, 10), (4, 20)), ((8, 4), (9, 4))],
+)
+def test_what_runs_no_more_pods_at_once_is_no_growth(old, new):
+    before, after = (job(parallelism=p, completions=c) for p, c in (old, new))
+    assert ADAPTER.grown(before, after) is None
+
+
+def test_a_status_sent_with_an_edit_hides_no_growth():
+    # The API server drops it, but only after the webhook was asked.
+    lie = {"succeeded": 1, "completedIndexes": "0-99"}
+    old = job(parallelism=2, completions=None)
+    growth = ADAPTER.grown(old, job(parallelism=100, completions=None, status=lie))
+    assert growth is not None
+    assert (growth.was, growth.wants) == (2, 100)
+
+
+def test_growth_counts_what_remains():
+    status = running(succeeded=8)
+    old = job(parallelism=2, completions=10, status=status)
+    assert ADAPTER.grown(old, job(parallelism=9, completions=10, status=status)) is None
+
+
+def test_labels_of_the_template_may_change_before_the_first_start_only():
+    assert ADAPTER.template_open(job(suspend=True))
+    assert not ADAPTER.template_open(job())
+    assert not ADAPTER.template_open(job(suspend=True, status=RAN))
+    assert not ADAPTER.template_open(job(suspend=True, status={"terminating": 1}))
+
+
+# Whose it is
+
+
+@pytest.mark.parametrize(
+    ("manager", "ours"),
+    [
+        (None, True),
+        ("kubernetes.io/job-controller", True),
+        ("kueue.x-k8s.io/multikueue", False),
+        ("jobset.sigs.k8s.io/jobset-controller", False),
+        ("", False),
+    ],
+)
+def test_a_job_that_another_controller_runs_is_not_ours(manager, ours):
+    assert ADAPTER.ours(job(managedBy=manager)) is ours
+
+
+def test_only_the_boolean_true_suspends():
+    assert ADAPTER.suspended(job(suspend=True))
+    assert not any(ADAPTER.suspended(job(suspend=value)) for value in (False, None, "true", 1))
+
+
+def test_a_job_makes_nothing_that_queues():
+    assert not ADAPTER.makes(job("a"), job("a-0"), JOB)
+    assert not ADAPTER.makes(job("a"), job("a-0"), POD)
+
+
+# Junk
+
+
+@pytest.mark.parametrize(
+    ("obj", "path"),
+    [
+        ({"spec": "x"}, "spec"),
+        ({"spec": {"template": []}}, "spec.template"),
+        (job(parallelism="2"), "spec.parallelism"),
+        (job(parallelism=-1), "spec.parallelism"),
+        (job(parallelism=True), "spec.parallelism"),
+        (job(parallelism=1.5), "spec.parallelism"),
+        (job(completions=[]), "spec.completions"),
+        (job(pods={"spec": 3}), "spec.template.spec"),
+        (job(pods=template(nodeSelector=[])), "spec.template.spec.nodeSelector"),
+        (
+            job(pods=template(container("x"))),
+            "spec.template.spec.containers[0].resources.requests[cpu]",
+        ),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_named_by_its_path(obj, path):
+    for ask in (ADAPTER.pod_sets, read):
+        with pytest.raises(BadObject) as caught:
+            ask(obj)
+        assert caught.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("obj", "path"),
+    [
+        (job() | {"status": []}, "status"),
+        (job(status={"active": "2"}), "status.active"),
+        (job(status={"terminating": -2}), "status.terminating"),
+        (job(status={"conditions": {}}), "status.conditions"),
+        (job(metadata={"annotations": []}), "metadata.annotations"),
+        (job(metadata={"labels": "x"}), "metadata.labels"),
+    ],
+)
+def test_a_junk_status_or_metadata_is_named_too(obj, path):
+    with pytest.raises(BadObject) as caught:
+        read(obj)
+    assert caught.value.path == path
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=5,
+)
+PLACES = [
+    ("metadata", "annotations"),
+    ("metadata", "creationTimestamp"),
+    ("metadata", "deletionTimestamp"),
+    ("spec", "parallelism"),
+    ("spec", "completions"),
+    ("spec", "suspend"),
+    ("spec", "managedBy"),
+    ("spec", "template"),
+    ("status", "conditions"),
+    ("status", "completedIndexes"),
+    ("status", "startTime"),
+    ("status", "active"),
+]
+
+
+@given(st.sampled_from(PLACES), anything)
+def test_whatever_stands_in_a_field_it_is_read_or_a_bad_object(place, value):
+    obj: dict[str, Any] = job(completionMode="Indexed", completions=3, record=admission())
+    obj[place[0]][place[1]] = value
+    try:
+        found = read(obj)
+    except BadObject:
+        return
+    assert all(count >= 0 for count in found.holds.values())
