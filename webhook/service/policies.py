@@ -27,6 +27,7 @@ from webhook.service.policy_files import PolicyFile, Unreadable, read_policy_fil
 log = logging.getLogger(__name__)
 
 Read = Callable[[Sequence[str]], Sequence[PolicyFile]]
+_brief: Read = partial(read_policy_files, brief=True)
 SETTLING_READS = 5
 
 
@@ -53,7 +54,7 @@ class PolicySource:
         self,
         paths: Sequence[Path],
         *,
-        read: Read = partial(read_policy_files, brief=True),
+        read: Read = _brief,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.paths = tuple(paths)
