@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import MappingProxyType
 
 from webhook.model.quantity import Amount
@@ -16,7 +17,7 @@ from webhook.quota.contest import Contest, Planned, Seat
 from webhook.quota.flavors import Option
 from webhook.quota.line import Waiting
 from webhook.quota.news import Balance, QueueStatus
-from webhook.quota.reasons import Because, Lack, Reason
+from webhook.quota.reasons import Because, Lack, Next, Reason
 from webhook.quota.shape import Shape
 
 
@@ -46,9 +47,8 @@ def status(
     """One queue."""
     tree, queue = contest.tree, seat.queue
     name = tree.names[queue]
-    named = {n for flavors in seat.menu.filters for flavor in flavors for _at, n in flavor}
     used = contest.ledger.now.used[queue]
-    counted = [n for n in range(len(tree.pairs)) if n in named or used[n]]
+    counted = [n for n in range(len(tree.pairs)) if n in seat.menu.numbers or used[n]]
     counts, free = contest.lines.counts[queue], seat.frees(counted)
     return QueueStatus(
         queue=name,
@@ -70,6 +70,18 @@ def _balance(contest: Contest, seat: Seat, number: int, available: Amount) -> Ba
         used=contest.ledger.now.used[queue][number],
         available=available,
         potential=seat.potential(number),
+    )
+
+
+def front(contest: Contest, seat: Seat, count: int, now: float) -> tuple[Next, ...]:
+    """The first of a queue that differ in what they ask for: those planned, then those in line."""
+    planned = contest.planned.get(contest.tree.roots[seat.queue], {}) if seat.planned else {}
+    mine = [(one.workload, 0) for one in planned.values() if one.queue == seat.queue]
+    groups = islice(seat.line.groups(), count)
+    line = [(group.first().workload, group.live - 1) for group in groups]
+    return tuple(
+        Next(workload, alike, waiting(contest, workload.uid, now))
+        for workload, alike in (mine + line)[:count]
     )
 
 

@@ -7,6 +7,7 @@ granted, and nothing that a fresh list of the cluster would not bring back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from webhook.model.queues import Quotas
@@ -17,7 +18,7 @@ from webhook.quota.contest import Contest, Planned
 from webhook.quota.ledger import Ledger, Stage
 from webhook.quota.news import Plan, QueueStatus, Start
 from webhook.quota.order import Lines
-from webhook.quota.reasons import Reason
+from webhook.quota.reasons import Next, Reason
 from webhook.quota.tree import Tree
 
 
@@ -260,6 +261,11 @@ class Core:
             explain.status(self._contest, seat, self._tallies[seat.queue], granted_in)
             for seat in self._contest.seats
         )
+
+    def front(self, count: int, now: float) -> Mapping[str, tuple[Next, ...]]:
+        """By queue the first few who wait, and why; its cost does not depend on how many wait."""
+        names, seats = self._tree.names, self._contest.seats
+        return {names[s.queue]: explain.front(self._contest, s, count, now) for s in seats}
 
     def unconfirmed(self) -> tuple[Uid, ...]:
         """Starts that no sight has shown yet, oldest first: the loop asks again after a while."""

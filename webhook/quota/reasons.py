@@ -11,7 +11,7 @@ from enum import Enum
 
 from webhook.model.quantity import Amount, format_quantity
 from webhook.model.queues import DEFAULT_FLAVOR
-from webhook.model.workload import Uid
+from webhook.model.workload import Uid, Workload
 
 
 class Because(Enum):
@@ -73,3 +73,12 @@ class Reason:
     behind: Uid | None = None
     ahead: int = 0
     until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """Somebody at the front of a queue, and how many stand behind who ask for the same."""
+
+    workload: Workload
+    alike: int
+    reason: Reason

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from webhook.cluster.client import Client
@@ -21,6 +21,7 @@ from webhook.model.kinds import JOB, JOBSET, POD, PRIORITY_CLASS, Key, Kind, Obj
 from webhook.model.queues import Flavor
 from webhook.model.workload import Phase, Uid
 from webhook.quota.plan import Core
+from webhook.quota.reasons import Next
 from webhook.service.adoption import Adoption
 from webhook.service.departures import Departures
 from webhook.service.knowledge import ClusterMemory
@@ -114,6 +115,10 @@ class Loop:
     def wake(self) -> None:
         """Something changed that no event tells: plan again."""
         self._inbox.put_nowait(None)
+
+    def front(self, count: int) -> Mapping[str, tuple[Next, ...]]:
+        """The first few who wait in each queue, and why."""
+        return self.core.front(count, self._clock())
 
     # what starts tell us (starts.Books)
 

@@ -27,7 +27,7 @@ from webhook.service.metrics import Metrics
 from webhook.service.policies import PolicySource, PolicyTrouble
 from webhook.service.server import Readiness, Webhook, add_health
 from webhook.service.settings import Address, Common, LoopSettings, WebhookSettings
-from webhook.service.status import StatusBoard, StatusReader
+from webhook.service.status import StatusBoard, StatusReader, serve_waiting
 from webhook.service.tls import ServingTls, TlsError
 
 log = logging.getLogger(__name__)
@@ -129,9 +129,11 @@ async def run_loop(settings: LoopSettings, *, ready: Ready) -> None:
             loop.wake()
 
         background = [policies.follow(changed, every_seconds=settings.policy_poll)]
+        app = _status_app(board, readiness, metrics)
+        app.router.add_get("/waiting", serve_waiting(loop.front))
         async with (
             _background(background, stop),
-            _listening(_status_app(board, readiness, metrics), settings.status_listen) as address,
+            _listening(app, settings.status_listen) as address,
             _exposed(settings.metrics_listen, readiness, metrics),
         ):
             announced = asyncio.create_task(_announce(loop, readiness, f"{address}", ready))

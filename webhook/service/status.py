@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import aiohttp
@@ -19,12 +19,18 @@ from webhook.admission.knowledge import QueueNews, Room
 from webhook.cluster.decode import lines
 from webhook.model.queues import FlavorResource
 from webhook.quota.news import QueueStatus
+from webhook.quota.reasons import Next
 
 log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 1.0
 HEARTBEAT_SECONDS = 10.0
 TOO_OLD_SECONDS = 30.0
+FEW = 3
+"""How many of a queue `/waiting` tells of."""
+
+Front = Callable[[int], Mapping[str, Sequence[Next]]]
+"""So many of each queue who wait at its front."""
 
 
 def render_status(revision: str, queues: Sequence[QueueStatus]) -> bytes:
@@ -94,6 +100,33 @@ class StatusBoard:
                 await _within(changed, HEARTBEAT_SECONDS)
         except ConnectionError:
             return response
+
+
+def render_waiting(front: Mapping[str, Sequence[Next]]) -> bytes:
+    """Who is next in each queue, and why not yet."""
+    return json.dumps({queue: [*map(_next_json, few)] for queue, few in front.items()}).encode()
+
+
+def _next_json(one: Next) -> dict[str, Any]:
+    workload = one.workload
+    return {
+        "kind": workload.kind.name,
+        "namespace": workload.namespace,
+        "name": workload.name,
+        "priority": workload.priority,
+        "alike": one.alike,
+        "reason": one.reason.kind.value,
+        "text": one.reason.text,
+    }
+
+
+def serve_waiting(front: Front) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """GET /waiting: worked out when asked, so it costs nothing otherwise."""
+
+    async def serve(_: web.Request) -> web.Response:
+        return web.Response(body=render_waiting(front(FEW)), content_type="application/json")
+
+    return serve
 
 
 async def _within(event: asyncio.Event, seconds: float) -> None:
