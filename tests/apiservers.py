@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
 import ssl
 import threading
@@ -144,21 +143,6 @@ def running_sandbox(**options: Any) -> Iterator[Sandbox]:
         assert not thread.is_alive(), "the sandbox did not end"
 
 
-@contextmanager
-def _real_control_plane() -> Iterator[ApiServer]:
-    from tests.cluster import build
-    from tests.cluster.controlplane import ControlPlane
-
-    try:
-        binaries = build.ready()
-    except build.UnavailableError as reason:
-        if os.environ.get("TIDEGATE_REQUIRE_CLUSTER"):
-            raise
-        pytest.skip(str(reason))
-    with ControlPlane(binaries) as plane:
-        yield plane
-
-
 @pytest.fixture(
     scope="session", params=["sandbox", pytest.param("real", marks=pytest.mark.cluster)]
 )
@@ -168,8 +152,7 @@ def api_server(request: pytest.FixtureRequest) -> Iterator[ApiServer]:
         with running_sandbox(players=False) as sandbox:
             yield sandbox
     else:
-        with _real_control_plane() as plane:
-            yield plane
+        yield request.getfixturevalue("control_plane")
 
 
 @pytest.fixture

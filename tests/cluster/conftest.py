@@ -1,32 +1,15 @@
-"""The control plane as fixtures: started once for a run, when the first test asks for it."""
+"""What the tests of the control plane itself need; the control plane is a fixture of all tests."""
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.cluster import bootstrap, build
+from tests.cluster import bootstrap
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.player import PodPlayer
-
-# Set in CI, where a tier that skips itself would go unnoticed.
-REQUIRED_VARIABLE = "TIDEGATE_REQUIRE_CLUSTER"
-
-
-@pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
-    """One for all tests of the run, each in a namespace of its own; skips if none is built."""
-    try:
-        binaries = build.ready()
-    except build.UnavailableError as reason:
-        if os.environ.get(REQUIRED_VARIABLE):
-            raise
-        pytest.skip(str(reason))
-    with ControlPlane(binaries) as plane:
-        yield plane
 
 
 @pytest.fixture

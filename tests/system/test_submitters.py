@@ -42,7 +42,8 @@ def job(name: str, queue: str, pods: int = 1, **requests: str) -> dict[str, Any]
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "labels": {QUEUE: queue}},
+        # A Job without any label takes over those of its pod template, the queue's among them.
+        "metadata": {"name": name, "labels": {QUEUE: queue, "app": "test"}},
         "spec": {"parallelism": pods, "completions": pods, "template": {"spec": pod}},
     }
 
