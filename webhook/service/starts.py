@@ -160,7 +160,7 @@ class Starter:
             log.info("start of %s lost a race: %s", workload.title, error)
             self._conclude(workload, admission, await self._get(workload), "conflict")
         except NotFound:
-            self._is_gone(workload)
+            self._conclude(workload, admission, await self._get(workload), "conflict")
         except Unavailable as error:
             log.warning("start of %s: %s", workload.title, error.describe())
             self.metrics.count("tidegate_starts_total", "unknown")
