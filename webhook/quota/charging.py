@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from webhook.model.quantity import Amount, Amounts
-from webhook.model.queues import FlavorQuota, FlavorResource, Queue
+from webhook.model.queues import FlavorResource, Queue
 from webhook.model.workload import Admission, Assigned, Workload
 from webhook.quota.flavors import Choice, grouped
 
@@ -40,22 +40,22 @@ def _recorded(record: Assigned | None) -> Amounts:
 
 
 def where(queue: Queue, asked: Amounts, record: Assigned | None) -> Mapping[str, str]:
-    """Resource → flavor: as recorded, and by guess what the record does not say."""
+    """Resource → flavor: as recorded; by guess what no flavor of the record had to do with.
+
+    A resource that the recorded flavor passed over is charged once the queue counts it there.
+    """
     flavors = dict(record.flavors) if record is not None else {}
     open_ones = {r for r, amount in asked.items() if amount and r not in flavors}
     used = set(flavors.values())
     for blocks in grouped(queue.quotas) if open_ones else ():
         inside = {r for block in blocks for r in block.shares} & open_ones
+        possible = [block for block in blocks if block.flavor in used] or list(blocks)
         for resource in sorted(inside):
-            flavors[resource] = _guess(blocks, inside, resource, used)
+            naming = [block for block in possible if resource in block.shares]
+            naming.sort(key=lambda block: not inside.issubset(block.shares))
+            if naming:
+                flavors[resource] = naming[0].flavor
     return flavors
-
-
-def _guess(blocks: tuple[FlavorQuota, ...], inside: set[str], resource: str, used: set[str]) -> str:
-    """A flavor in use already, else the first that names everything, else the first that names it."""
-    naming = [block for block in blocks if resource in block.shares]
-    best = [b for b in naming if b.flavor in used] or [b for b in naming if inside <= set(b.shares)]
-    return (best or naming)[0].flavor
 
 
 def granted(admission: Admission) -> Mapping[FlavorResource, Amount]:

@@ -8,7 +8,7 @@ most are not asked at all; capacity only shrinks during a pass, so what did not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from typing import TypeAlias
 from webhook.model.quantity import Amount
 from webhook.model.workload import Uid, Workload
 from webhook.quota.flavors import Choice, Menu, assign
-from webhook.quota.ledger import Ledger, Stage
+from webhook.quota.ledger import Free, Ledger, Stage
 from webhook.quota.line import Line, Place, Waiting
 from webhook.quota.order import Lines
 from webhook.quota.shape import Shape
@@ -48,10 +48,10 @@ class Seat:
     """What the contest knows of one queue: what is free to it, as of the last change."""
 
     __slots__ = (
+        "_bare_free",
         "_free",
         "_ledger",
         "_shift",
-        "bare",
         "blocked",
         "keeper",
         "line",
@@ -59,6 +59,7 @@ class Seat:
         "planned",
         "queue",
         "root",
+        "settled",
     )
 
     def __init__(self, queue: int, ledger: Ledger, menu: Menu, line: Line) -> None:
@@ -69,27 +70,34 @@ class Seat:
         """Strict, and its first would not fit even if nobody held anything back."""
         self.keeper = f"held back by queue {queue}"
         """What the ledger charges for the quota that it keeps from the others while blocked."""
-        self.bare: tuple[Waiting, int] | None = None
+        self.settled: tuple[Waiting | None, int, int] | None = None
         self._ledger = ledger
-        self._free: dict[int, Amount] = {}
+        self._free = Free(ledger.promised, queue)
+        self._bare_free = Free(ledger.afterwards, queue)
         self._shift = -1
 
-    def free(self, number: int) -> Amount:
+    def free(self) -> Free:
         """What the queue may take, with all that is promised to others left alone."""
+        self._refresh()
+        return self._free
+
+    def bare(self) -> Free:
+        """The same as if no blocked strict queue held anything back."""
+        self._refresh()
+        return self._bare_free
+
+    def _refresh(self) -> None:
         shift = self._ledger.shifts[self.root]
         if shift != self._shift:
             self._free.clear()
+            self._bare_free.clear()
             self._shift = shift
-        found = self._free.get(number)
-        if found is None:
-            found = self._free[number] = self._ledger.promised.available(self.queue, number)
-        return found
 
-    def own(self, number: int) -> Amount:
+    def own(self) -> dict[int, Amount]:
         """What is left of its own quota, lent out or not."""
-        tree = self._ledger.tree
-        used = self._ledger.afterwards.used
-        return tree.nominal[self.queue][number] - used[self.queue][number]
+        nominal = self._ledger.tree.nominal[self.queue]
+        used = self._ledger.afterwards.used[self.queue]
+        return {number: nominal[number] - used[number] for number in self.menu.numbers}
 
     def potential(self, number: int) -> Amount:
         """What the queue could have at most, if nothing else ran."""
@@ -100,12 +108,12 @@ class Seat:
         with self._ledger.without_held_back(self.keeper) as usage:
             return {number: usage.available(self.queue, number) for number in numbers}
 
-    def may_fit(self, least: tuple[Amount, ...], free: Callable[[int], Amount]) -> bool:
+    def may_fit(self, least: tuple[Amount, ...], free: Mapping[int, Amount]) -> bool:
         """False only if nothing that needs at least this fits."""
         for flavors in self.menu.filters:
             for flavor in flavors:
                 for at, number in flavor:
-                    if least[at] and free(number) < least[at]:
+                    if least[at] and free[number] < least[at]:
                         break
                 else:
                     break
@@ -231,7 +239,11 @@ class Contest:
         return self._heap(s for s in seats if s.queue in awake or (shaken and s.line.fickle))
 
     def _heap(self, seats: Iterable[Seat]) -> Heap:
-        heap = [(self._bound(seat), seat.queue) for seat in seats if seat.line.blocks]
+        heap = [
+            (self._bound(seat), seat.queue)
+            for seat in seats
+            if seat.line.blocks and seat.may_fit(seat.line.need(), seat.free())
+        ]
         heapify(heap)
         return heap
 
@@ -250,7 +262,7 @@ class Contest:
         line = seat.line
         if after is None or line.fickle:
             after = line.blocks[0].places[0]
-        if line.fickle or seat.may_fit(line.need(), seat.own):
+        if line.fickle or seat.may_fit(line.need(), seat.own()):
             return (0, after)
         return (1 if len(self.tree.paths[seat.queue]) > 1 else 0, after)
 
@@ -280,8 +292,9 @@ class Contest:
             entry = None if seat.planned or seat.blocked else seat.line.first()
             choice = self.judge(seat, entry.shape) if entry is not None else None
             return self._nominate(seat, entry, choice)
+        free = seat.free()
         for block in seat.line.blocks:
-            if not seat.may_fit(block.need(), seat.free):
+            if not seat.may_fit(block.need(), free):
                 continue
             for group in block.groups:
                 choice = self.judge(seat, group.shape)
@@ -305,7 +318,7 @@ class Contest:
         if shape.choice is None and shape.returned == returned and not shape.fickle:
             return None
         self.verdicts += 1
-        shape.choice = assign(seat.menu, shape.wants, seat.free)
+        shape.choice = assign(seat.menu, shape.wants, seat.free())
         shape.shift, shape.returned = shift, returned
         return shape.choice
 
@@ -323,29 +336,29 @@ class Contest:
         Blocked is whose first does not fit although nobody held anything back: so two queues
         never block each other by what they hold back alone.
         """
+        moves, returns = self.ledger.moves[root], self.ledger.returns[root]
         for seat in self._keepers.get(root, ()):
-            first = seat.line.first()
-            stamp = None if first is None else (first, self.ledger.moves[root])
-            if stamp is not None and not seat.planned and seat.bare == stamp:
-                continue
-            seat.bare = None if seat.planned else stamp
-            self._hold_back(seat, None if seat.planned else first)
+            first = None if seat.planned else seat.line.first()
+            known = seat.settled
+            if known is None or known[0] is not first or known[1] != moves:
+                same = known is not None and known[0] is first and known[2] == returns
+                self._hold_back(seat, first, still=same)
+                seat.settled = (first, moves, returns)
 
-    def _hold_back(self, seat: Seat, first: Waiting | None) -> None:
-        uid, held = seat.keeper, []
-        hopeful = first if first is not None and not first.shape.hopeless else None
-        seat.blocked = hopeful is not None and not self._fits_bare(seat, hopeful)
-        ideal = hopeful.shape.ideal if hopeful is not None and seat.blocked else None
-        for number, amount in ideal.charges if ideal is not None else ():
-            if (mine := min(amount, seat.own(number))) > 0:
-                held.append((number, mine))
+    def _hold_back(self, seat: Seat, first: Waiting | None, *, still: bool) -> None:
+        """``still``: the same one is first, and nothing was given back since."""
+        held: list[tuple[int, Amount]] = []
+        shape = first.shape if first is not None and not first.shape.hopeless else None
+        if shape is None:
+            seat.blocked = False
+        elif not (still and seat.blocked and not shape.fickle):
+            self.verdicts += 1
+            seat.blocked = assign(seat.menu, shape.wants, seat.bare()) is None
+        if shape is not None and seat.blocked and shape.ideal is not None:
+            own = seat.own()
+            ours = ((number, min(amount, own[number])) for number, amount in shape.ideal.charges)
+            held = [(number, amount) for number, amount in ours if amount > 0]
         if held:
-            self.ledger.hold(uid, seat.queue, tuple(held), stage=Stage.HELD_BACK)
+            self.ledger.hold(seat.keeper, seat.queue, tuple(held), stage=Stage.HELD_BACK)
         else:
-            self.ledger.release(uid)
-
-    def _fits_bare(self, seat: Seat, first: Waiting) -> bool:
-        self.verdicts += 1
-        usage, queue = self.ledger.afterwards, seat.queue
-        wants = first.shape.wants
-        return assign(seat.menu, wants, lambda n: usage.available(queue, n)) is not None
+            self.ledger.release(seat.keeper)

@@ -10,9 +10,9 @@ are ignored where nobody counts them, and anything else passes the flavor over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from webhook.model.quantity import Amount, Amounts
 from webhook.model.queues import FlavorQuota, FlavorResource, Queue
@@ -67,6 +67,9 @@ class Menu:
             for group, blocks in enumerate(self.groups)
         )
         """Per group and flavor: where its resources stand in a ``least`` vector, and their numbers."""
+        self.numbers = tuple(
+            sorted({n for group in self.filters for flavor in group for _at, n in flavor})
+        )
 
     def number(self, flavor: str, resource: str) -> int:
         """What the tree counts this pair under; one that the queue names is always counted."""
@@ -133,11 +136,16 @@ def grouped(blocks: Iterable[FlavorQuota]) -> tuple[tuple[FlavorQuota, ...], ...
     return tuple(sorted(ordered, key=lambda group: order[group[0].flavor]))
 
 
-def assign(menu: Menu, wants: Sequence[Wants], free: Callable[[int], Amount]) -> Choice | None:
-    """The first option that fits, for each group of each pod set in order; None where one has none.
+class Free(Protocol):
+    """How much more of a number a queue may hold: a list or a mapping."""
 
-    ``free`` says how much more of a number the queue may hold.
-    """
+    def __getitem__(self, number: int, /) -> Amount: ...
+
+
+def assign(menu: Menu, wants: Sequence[Wants], free: Free) -> Choice | None:
+    """The first option that fits, for each group of each pod set in order; None where one has none."""
+    if len(wants) == 1 and len(wants[0].groups) == 1:
+        return _only(wants[0].groups[0], free)
     taken: dict[int, Amount] = {}
     chosen: list[tuple[Option, ...]] = []
     for want in wants:
@@ -153,17 +161,28 @@ def assign(menu: Menu, wants: Sequence[Wants], free: Callable[[int], Amount]) ->
     return Choice(tuple(chosen), tuple(sorted(taken.items())))
 
 
+def _only(options: Iterable[Option], free: Free) -> Choice | None:
+    """The same for one pod set in one group, which is most of them."""
+    for option in options:
+        for number, amount in option.charges:
+            if free[number] < amount:
+                break
+        else:
+            return Choice(((option,),), option.charges)
+    return None
+
+
 def _first(
     menu: Menu,
     options: Iterable[Option],
     mine: Sequence[Option],
     taken: Mapping[int, Amount],
-    free: Callable[[int], Amount],
+    free: Free,
 ) -> Option | None:
     """Here the ways of ``prefer`` will be weighed; today a flavor that fits is taken."""
     for option in options:
         for number, amount in option.charges:
-            if free(number) < amount + taken.get(number, 0):
+            if free[number] < amount + taken.get(number, 0):
                 break
         else:
             if not mine or all(menu.agree(option.flavor, other.flavor) for other in mine):

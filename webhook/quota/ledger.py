@@ -57,8 +57,9 @@ class Usage:
 
     def charge(self, queue: int, number: int, amount: Amount) -> None:
         """Add the amount, which may be negative, up to where it stays within kept quota."""
-        for capped, _cap in self._tree.capped[queue].get(number, ()):
-            self.below[capped][number] = self.below[capped].get(number, 0) + amount
+        if number in self._tree.capped[queue]:
+            for capped, _cap in self._tree.capped[queue][number]:
+                self.below[capped][number] = self.below[capped].get(number, 0) + amount
         for node in self._tree.paths[queue]:
             row, kept = self.used[node], self._tree.kept[node][number]
             before = row[number]
@@ -86,6 +87,20 @@ class Usage:
         """For comparison in tests."""
         below = [{n: amount for n, amount in each.items() if amount} for each in self.below]
         return self.used, below
+
+
+class Free(dict[int, Amount]):
+    """What is available to one queue, each number looked up once, until it is cleared."""
+
+    __slots__ = ("_queue", "_usage")
+
+    def __init__(self, usage: Usage, queue: int) -> None:
+        super().__init__()
+        self._usage, self._queue = usage, queue
+
+    def __missing__(self, number: int) -> Amount:
+        self[number] = found = self._usage.available(self._queue, number)
+        return found
 
 
 class Ledger:

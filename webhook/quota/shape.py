@@ -89,8 +89,10 @@ class Shape:
     def ideal(self) -> Choice | None:
         """What it would take if own quota lay idle, or else if the whole tree did."""
         tree, node = self.menu.tree, self.menu.node
-        own = assign(self.menu, self.wants, tree.nominal[node].__getitem__)
-        return own or assign(self.menu, self.wants, lambda n: tree.potential(node, n))
+        most = [tree.potential(node, number) for number in range(len(tree.pairs))]
+        own = [min(pair) for pair in zip(most, tree.nominal[node], strict=True)]
+        taken = assign(self.menu, self.wants, own)
+        return taken or assign(self.menu, self.wants, most)
 
 
 def _numbers(options: tuple[Option, ...]) -> frozenset[int]:

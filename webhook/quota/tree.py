@@ -121,20 +121,20 @@ class Tree:
     def available(self, node: int, number: int, used: Rows, below: Below) -> Amount:
         """How much more may be held there; below 0: by how much too much is held."""
         free = self._free(node, number, used)
-        for capped, cap in self.capped[node].get(number, ()):
-            free = min(free, cap - below[capped].get(number, 0))
+        if number in self.capped[node]:
+            for capped, cap in self.capped[node][number]:
+                free = min(free, cap - below[capped].get(number, 0))
         return free
 
     def _free(self, node: int, number: int, used: Rows) -> Amount:
         path = self.paths[node]
         root = path[-1]
         free = self.subtree[root][number] - used[root][number]
-        for each in reversed(path[:-1]):
-            kept, held = self.kept[each][number], used[each][number]
-            limit = self.borrow[each].get(number)
-            if limit is not None:
+        for each in path[-2::-1]:
+            kept, held, limits = self.kept[each][number], used[each][number], self.borrow[each]
+            if number in limits:
                 lent = self.subtree[each][number] - kept
-                free = min(free, lent - max(0, held - kept) + limit)
+                free = min(free, lent - max(0, held - kept) + limits[number])
             if held < kept:
                 free += kept - held
         return free
