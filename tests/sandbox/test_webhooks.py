@@ -175,7 +175,7 @@ def test_a_rule_names_subresources(client: Client, registrar: Registrar, hooks: 
     body["spec"]["managedBy"] = "example.com/nobody"  # no controller writes in between
     argocd.created("jobs", body)
     path = client.path("jobs", "t1") + "/status"
-    assert argocd.patch(path, {"status": {"active": 0}}, MERGE_PATCH).code == 200
+    assert argocd.patch(path, {"status": {"active": 1}}, MERGE_PATCH).code == 200
     assert [r["operation"] for r in hooks.reviews["/main"]] == ["CREATE"]
     assert _of_argocd(hooks.reviews["/status"]) == ["status"]
     assert _of_argocd(hooks.reviews["/every"]) == [None, "status"]
