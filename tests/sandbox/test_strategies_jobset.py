@@ -88,6 +88,6 @@ def test_names_must_leave_room_for_those_of_jobs_and_pods():
     long = "w" * 50
     causes = validate_create(JOBSETS, created(replicated_job(long, completions=100)))
     assert causes[0].field == "spec.replicatedJobs[0].name"
-    assert "must be no more than 63 characters" in causes[0].message
+    assert "names generated for this JobSet will exceed 63" in causes[0].message
     causes = validate_create(JOBSETS, created(replicated_job(), replicated_job()))
     assert causes[0].reason == "FieldValueDuplicate"

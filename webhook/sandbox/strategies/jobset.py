@@ -25,6 +25,7 @@ from webhook.sandbox.strategies.fields import (
 from webhook.sandbox.strategies.job import DIRECTIVES
 from webhook.sandbox.strategies.names import dns_1035_faults
 
+TOO_LONG = "JobSet name is too long, {} names generated for this JobSet will exceed 63 characters"
 FIXED = ("managedBy", "successPolicy", "failurePolicy", "startupPolicy", "network")
 
 
@@ -84,13 +85,14 @@ def validate_create(_: Resource, jobset: Object) -> Iterator[Cause]:
 def _validate_names(stem: str, replicated: Object, field: str) -> Iterator[Cause]:
     """The longest names that will be made of it: its last Job, and that Job's last pod."""
     job = f"{stem}-{number(replicated.get('replicas'), 1) - 1}"
-    longest = [job]
+    longest = {"job": job}
     spec = section(replicated, "template", "spec")
     if spec.get("completionMode") == "Indexed" and spec.get("completions") is not None:
-        longest.append(f"{job}-{number(spec['completions']) - 1}-abcde")
-    for name in longest:
+        longest["pod"] = f"{job}-{number(spec['completions']) - 1}-abcde"
+    for kind, name in longest.items():
         for fault in dns_1035_faults(name):
-            yield invalid(f"{field}.name", job, fault)
+            text = TOO_LONG.format(kind) if "no more than" in fault else fault
+            yield invalid(f"{field}.name", job, text)
 
 
 def validate_update(_: Resource, old: Object, new: Object, subresource: str) -> Iterator[Cause]:
