@@ -21,6 +21,7 @@ from webhook.model.event import Event, Seen, Synced
 from webhook.model.kinds import JOB, JOBSET, POD, Key, Kind, Object
 from webhook.model.workload import Phase, Uid, Workload
 from webhook.service.pods import live_pods, pod_set_of, roots_of, workload_of_pods
+from webhook.workloads.jobset import left_to_children
 from webhook.workloads.objects import BadObject, labels, metadata, notes
 from webhook.workloads.record import admission_of
 from webhook.workloads.registry import ADAPTERS, controller_of, is_child
@@ -240,12 +241,7 @@ class Sight:
         family = tuple(self.children.get(uid, {}).values())
         if gone.kind != JOBSET or not family:
             return {}
-        stopped = gone.object | {"spec": gone.object["spec"] | {"suspend": True}}
-        last = gone.last
-        read = ADAPTERS[JOBSET.name].read(
-            stopped, queue=last.queue, priority=last.priority, children=family
-        )
-        return read.holds
+        return left_to_children(gone.object, family)
 
     def _orphan(self, uid: Uid, pods: list[Object]) -> Uid:
         kind, last = workload_of_pods(uid, pods)
