@@ -11,7 +11,9 @@ benchmark or a person can use it as well::
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
+import os
 import shutil
 import subprocess
 import tempfile
@@ -23,9 +25,11 @@ from typing import Any
 import yaml
 
 from tests.cluster import bootstrap, build, certificates, commands
-from tests.cluster.processes import Component, free_ports
+from tests.cluster.processes import Component, free_ports, is_alive
 from tests.cluster.rest import Rest, RestError
 
+PREFIX = "tidegate-cluster-"
+OWNER = "owner.pid"
 CRD_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
@@ -39,6 +43,14 @@ GRANTS = (
     ("loop", "batch", "jobs", "patch"),
     ("jobset", "batch", "jobs", "create"),
 )
+
+
+def sweep_leftovers() -> None:
+    """Remove the folders of test runs that were killed; etcd's are not small."""
+    for owner in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{OWNER}"):
+        with contextlib.suppress(OSError, ValueError):  # gone meanwhile, or somebody else's
+            if not is_alive(int(owner.read_text())):
+                shutil.rmtree(owner.parent, ignore_errors=True)
 
 
 class ControlPlane:
@@ -61,7 +73,9 @@ class ControlPlane:
         self._keep = keep_work_dir
         self._users = bootstrap.users()
         self._ports = commands.Ports(*free_ports(6))
-        self.work_dir = Path(tempfile.mkdtemp(prefix="tidegate-cluster-"))
+        sweep_leftovers()
+        self.work_dir = Path(tempfile.mkdtemp(prefix=PREFIX))
+        (self.work_dir / OWNER).write_text(str(os.getpid()))
         self._files = commands.Files(self.work_dir)
         self._authority = certificates.Authority()
         self._components = {part.name: part for part in self._make_components()}
@@ -135,7 +149,9 @@ class ControlPlane:
         atexit.unregister(self.stop)
         for component in reversed(self._components.values()):
             component.stop(kill=True)  # nothing of it is needed any more
-        if not self._keep:
+        if self._keep:
+            (self.work_dir / OWNER).unlink(missing_ok=True)  # so that nobody sweeps it
+        else:
             shutil.rmtree(self.work_dir, ignore_errors=True)
 
     def add_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:

@@ -7,6 +7,7 @@ end of its log, since that is nearly always the whole story.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import socket
 import subprocess
@@ -79,6 +80,17 @@ class Component:
                 problem = f"did not get so far that {what} within {timeout_seconds:.0f} s"
                 raise ComponentError(self.name, problem, self.log)
             time.sleep(POLL_SECONDS)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process, whoever owns it."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def free_ports(count: int) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.controlplane import ControlPlane
+from tests.cluster.controlplane import OWNER, PREFIX, ControlPlane, sweep_leftovers
 from tests.cluster.kubectl import Kubectl
 from tests.cluster.player import PLAY_SECONDS, PodPlayer
 from tests.cluster.rest import RestError
@@ -193,6 +193,19 @@ async def test_the_api_server_restarts_on_its_data(control_plane, namespace, pla
     await player.running(namespace, "after")
     await player.finish(namespace, "long")
     await until(lambda: has(rest.get(jobs_path(namespace, "long")), "Complete"), "Complete")
+
+
+def test_the_folder_of_a_killed_run_is_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    for name, pid in (("killed", killed.pid), ("running", os.getpid())):
+        folder = tmp_path / f"{PREFIX}{name}"
+        folder.mkdir()
+        (folder / OWNER).write_text(str(pid))
+    (tmp_path / f"{PREFIX}kept").mkdir()
+    sweep_leftovers()
+    assert {one.name.removeprefix(PREFIX) for one in tmp_path.iterdir()} == {"running", "kept"}
 
 
 def test_an_aborted_run_leaves_nothing_behind(tmp_path):
