@@ -107,7 +107,7 @@ class _Reader:
         """A mistake in a statement that already lost a part says nothing new; nor one at a missing end."""
         at = min(found.span.start, root.end)
         piece = root.at(at)
-        if piece.start in blanked and piece.parent is not None:
+        while piece.start in blanked and piece.parent is not None:
             piece = piece.parent
         hurt = any(piece.start <= start <= piece.end for start in blanked)
         follows = root.unclosed_at is not None and at > root.unclosed_at
