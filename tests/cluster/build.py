@@ -43,32 +43,38 @@ class BuildError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class GoModule:
-    """One folder under ``go/`` and what is built in it."""
+class Part:
+    """One binary, and where it comes from."""
 
     name: str
-    version_of: str  # the module whose version the binaries bear
-    packages: tuple[tuple[str, str], ...]  # binary, main package
+    pinned_in: str  # the folder under go/
+    module: str  # the version is this one's
+    package: str
     config: tuple[str, ...] = ()
 
     @property
     def outputs(self) -> list[str]:
         """What its folder in the cache holds that a control plane needs."""
         extra = [f"{self.name}.config", f"{self.name}.version"] if self.config else []
-        return [binary for binary, _ in self.packages] + extra
+        return [self.name, *extra]
+
+    @property
+    def pins(self) -> Path:
+        return SOURCES / self.pinned_in
 
 
-MODULES = (
-    GoModule("etcd", "go.etcd.io/etcd/server/v3", (("etcd", "go.etcd.io/etcd/server/v3"),)),
-    GoModule(
-        "kubernetes",
-        "k8s.io/kubernetes",
-        (
-            ("kube-apiserver", "k8s.io/kubernetes/cmd/kube-apiserver"),
-            ("kube-controller-manager", "k8s.io/kubernetes/cmd/kube-controller-manager"),
-        ),
+ETCD, KUBERNETES, JOBSET = (
+    "go.etcd.io/etcd/server/v3",
+    "k8s.io/kubernetes",
+    "sigs.k8s.io/jobset",
+)
+PARTS = (
+    Part("etcd", "etcd", ETCD, ETCD),
+    *(
+        Part(name, "kubernetes", KUBERNETES, f"{KUBERNETES}/cmd/{name}")
+        for name in ("kube-apiserver", "kube-controller-manager")
     ),
-    GoModule("jobset", "sigs.k8s.io/jobset", (("jobset", "sigs.k8s.io/jobset"),), JOBSET_CONFIG),
+    Part("jobset", "jobset", JOBSET, JOBSET, JOBSET_CONFIG),
 )
 
 
@@ -105,9 +111,9 @@ def cache_folder() -> Path:
 def _collect(*, build_missing: bool) -> Binaries:
     given = _given_binaries()
     found = dict(given)
-    for module in MODULES:
-        if not given.keys() >= set(module.outputs):
-            folder = _module_folder(module, build_missing=build_missing)
+    for part in PARTS:
+        if not given.keys() >= set(part.outputs):
+            folder = _folder(part, build_missing=build_missing)
             found = {path.name: path for path in folder.iterdir()} | found
     return Binaries(
         etcd=found["etcd"],
@@ -124,7 +130,7 @@ def _given_binaries() -> dict[str, Path]:
     assets = os.environ.get(ASSETS_VARIABLE)
     if not assets:
         return {}
-    names = [name for module in MODULES for name in module.outputs]
+    names = [name for part in PARTS for name in part.outputs]
     given = {name: Path(assets) / name for name in names if (Path(assets) / name).exists()}
     for name in ("etcd", "kube-apiserver"):
         if name not in given:
@@ -132,81 +138,78 @@ def _given_binaries() -> dict[str, Path]:
     return given
 
 
-def _module_folder(module: GoModule, *, build_missing: bool) -> Path:
+def _folder(part: Part, *, build_missing: bool) -> Path:
     if shutil.which("go") is None:
-        names = ", ".join(binary for binary, _ in module.packages)
         raise UnavailableError(
-            f"skipped: the tests on a real control plane; no Go to build {names} with, and "
+            f"skipped: the tests on a real control plane; no Go to build {part.name} with, and "
             f"{ASSETS_VARIABLE} does not name a folder that has all it takes"
         )
-    folder = cache_folder() / f"{module.name}-{_key(module)}"
+    folder = cache_folder() / f"{part.name}-{_key(part)}"
     if folder.is_dir():
         return folder
     if not build_missing:
         raise UnavailableError(
-            f"skipped: the tests on a real control plane; {module.name} is not built yet, "
+            f"skipped: the tests on a real control plane; {part.name} is not built yet, "
             "run `python tests/cluster/build.py` (some 15 minutes, once)"
         )
-    with _lock(module):
+    with _lock(part):
         if not folder.is_dir():  # another process may have built it while we waited
-            _build(module, folder)
+            _build(part, folder)
     return folder
 
 
-def _key(module: GoModule) -> str:
+def _key(part: Part) -> str:
     """What must not change for a binary to be used again; raises BuildError."""
-    source = SOURCES / module.name
-    told = _go(module, "env", "GOVERSION", "GOOS", "GOARCH")
-    parts = [told.encode(), repr(module).encode()]
-    parts += [(source / name).read_bytes() for name in ("go.mod", "go.sum")]
+    told = _go(part, "env", "GOVERSION", "GOOS", "GOARCH")
+    parts = [told.encode(), repr(part).encode()]
+    parts += [(part.pins / name).read_bytes() for name in ("go.mod", "go.sum")]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
 @contextlib.contextmanager
-def _lock(module: GoModule) -> Iterator[None]:
+def _lock(part: Part) -> Iterator[None]:
     """One builder at a time; the lock goes with the process, however it ends."""
     cache_folder().mkdir(parents=True, exist_ok=True)
-    with (cache_folder() / f"{module.name}.lock").open("w") as file:
+    with (cache_folder() / f"{part.name}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"{module.name}: another process builds it, waiting")
+            _say(f"{part.name}: another process builds it, waiting")
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _build(module: GoModule, folder: Path) -> None:
+def _build(part: Part, folder: Path) -> None:
     """Compile into a folder beside, then rename: nobody ever sees half of it."""
-    for leftover in folder.parent.glob(f"{module.name}-*.part"):  # of a build that was killed
+    for leftover in folder.parent.glob(f"{part.name}-*.unfinished"):  # of a build that was killed
         shutil.rmtree(leftover)
-    part = folder.with_name(f"{folder.name}.part")
-    part.mkdir(parents=True)
-    version = _go(module, "list", "-m", "-f", "{{.Version}}", module.version_of).strip()
-    for binary, package in module.packages:
-        started = time.monotonic()
-        _say(f"{module.name}: building {binary} {version}")
-        flags = ["-trimpath", "-ldflags", _linker_flags(module, version)]
-        _go(module, "build", *flags, "-o", str(part / binary), package)
-        _say(f"{module.name}: built {binary} in {time.monotonic() - started:.0f} s")
-    _copy_config(module, part, version)
-    part.rename(folder)
+    unfinished = folder.with_name(f"{folder.name}.unfinished")
+    unfinished.mkdir(parents=True)
+    version = _go(part, "list", "-m", "-f", "{{.Version}}", part.module).strip()
+    started = time.monotonic()
+    _say(f"building {part.name} {version}")
+    flags = ["-trimpath", "-ldflags", _linker_flags(part, version)]
+    _go(part, "build", *flags, "-o", str(unfinished / part.name), part.package)
+    _say(f"built {part.name} in {time.monotonic() - started:.0f} s")
+    _copy_config(part, unfinished, version)
+    unfinished.rename(folder)
 
 
-def _copy_config(module: GoModule, part: Path, version: str) -> None:
+def _copy_config(part: Part, folder: Path, version: str) -> None:
     """The manifests that belong to exactly this version of the controller."""
-    (part / f"{module.name}.version").write_text(version + "\n")
-    if not module.config:
+    (folder / f"{part.name}.version").write_text(version + "\n")
+    if not part.config:
         return
-    origin = Path(_go(module, "list", "-m", "-f", "{{.Dir}}", module.version_of).strip())
-    target = part / f"{module.name}.config"
+    origin = Path(_go(part, "list", "-m", "-f", "{{.Dir}}", part.module).strip())
+    target = folder / f"{part.name}.config"
     target.mkdir()
-    for name in module.config:
+    for name in part.config:
         (target / Path(name).name).write_bytes((origin / name).read_bytes())
 
 
-def _linker_flags(module: GoModule, version: str) -> str:
+def _linker_flags(part: Part, version: str) -> str:
     """Kubernetes takes its version from the linker; kubectl refuses to parse what it has else."""
-    if module.name != "kubernetes":
+    if part.pinned_in != "kubernetes":
         return "-s -w"
     major, minor, _ = version.removeprefix("v").split(".", 2)
     values = {
@@ -232,12 +235,11 @@ def _go_environment() -> dict[str, str]:
     }
 
 
-def _go(module: GoModule, *arguments: str) -> str:
+def _go(part: Part, *arguments: str) -> str:
     """Run Go in the module's folder and return what it printed; raises BuildError."""
-    folder = SOURCES / module.name
     done = subprocess.run(
         ["go", *arguments],
-        cwd=folder,
+        cwd=part.pins,
         env=_go_environment(),
         capture_output=True,
         text=True,
@@ -246,7 +248,7 @@ def _go(module: GoModule, *arguments: str) -> str:
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
         command = " ".join(["go", *arguments])
-        raise BuildError(f"`{command}` in {folder} exited with {done.returncode}:\n{tail}")
+        raise BuildError(f"`{command}` in {part.pins} exited with {done.returncode}:\n{tail}")
     return done.stdout
 
 

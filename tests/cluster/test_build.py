@@ -14,7 +14,7 @@ import pytest
 
 from tests.cluster import build
 
-BINARIES = [name for module in build.MODULES for name, _ in module.packages]
+BINARIES = [part.name for part in build.PARTS]
 
 GO = """#!/bin/sh
 echo "$*" >> "$LOG"
@@ -112,6 +112,7 @@ def test_given_binaries_come_first_and_the_rest_is_built(bench, go, monkeypatch)
     assert binaries.etcd == folder / "etcd"
     assert binaries.kube_apiserver == folder / "kube-apiserver"
     assert binaries.kube_controller_manager.read_text() == "binary\n"
+    assert "cmd/kube-apiserver" not in go.read_text()
 
 
 def test_with_everything_given_no_go_is_needed(bench, monkeypatch):
