@@ -68,7 +68,7 @@ def any_policy(random: Random) -> Quotas:
         caps = {("alpha", "cpu"): random.randint(0, 8), ("gamma", "cpu"): random.randint(0, 8)}
         cap = dict(random.sample(sorted(caps.items()), random.choice([0, 0, 1, 2])))
         cohorts.append(cohort(name, parent, *_blocks(random), cap=cap))
-    names = [each.name for each in cohorts] or [None]
+    names: list[str | None] = [each.name for each in cohorts] or [None]
     queues = [
         Queue(name, random.choice([*names, *names, None]), _blocks(random), _order(random))
         for name in ("q1", "q2", "q3", "q4", "q5")[: random.randint(1, 5)]

@@ -146,7 +146,7 @@ class Reference:
     def forget(self, uid: str) -> None:
         self.planned = [p for p in self.planned if p.workload.uid != uid]
         for known in (self.waiting, self.delays, self.granted, self.charged, self.latest):
-            known.pop(uid, None)  # type: ignore[attr-defined]
+            known.pop(uid, None)
         self.versions.pop(uid, None)
 
     def confirm(self, uid: str, version: str) -> None:
@@ -221,13 +221,7 @@ class Reference:
                 continue
             if self.has_planned(name) or self.assign(line[0], after) is not None:
                 continue
-            math = self.math
-            own = self._assign(
-                line[0],
-                lambda fr, name=name: min(
-                    math.share(name, fr).nominal, math.available(name, fr, [])
-                ),
-            )
+            own = self._assign(line[0], lambda fr, name=name: self.least_own(name, fr))
             ideal = own or self.assign(line[0], [])
             if ideal is not None:
                 found[name] = {
@@ -236,6 +230,9 @@ class Reference:
                     if self.math.share(name, fr).nominal > self.math.used(name, fr, after)
                 }
         return found
+
+    def least_own(self, queue: str, fr: FlavorResource) -> int:
+        return min(self.math.share(queue, fr).nominal, self.math.available(queue, fr, []))
 
     def has_planned(self, queue: str) -> bool:
         return any(p.workload.queue == queue for p in self.planned)

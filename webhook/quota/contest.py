@@ -103,10 +103,16 @@ class Seat:
         """What the queue could have at most, if nothing else ran."""
         return self._ledger.tree.potential(self.queue, number)
 
-    def frees(self, numbers: Iterable[int]) -> dict[int, Amount]:
-        """What it may take of each, what it holds back itself included: for answers, not for plans."""
+    def frees(self, numbers: Iterable[int]) -> dict[int, tuple[Amount, Amount]]:
+        """What it may take of each, and what others hold back of it: for answers, not for plans.
+
+        What it holds back itself is free to it. Below 0: by how much too much is held.
+        """
+        bare = self.bare()
         with self._ledger.without_held_back(self.keeper) as usage:
-            return {number: usage.available(self.queue, number) for number in numbers}
+            promised = {number: usage.available(self.queue, number) for number in numbers}
+        free = {n: max(amount, min(0, bare[n])) for n, amount in promised.items()}
+        return {number: (amount, bare[number] - amount) for number, amount in free.items()}
 
     def may_fit(self, least: tuple[Amount, ...], free: Mapping[int, Amount]) -> bool:
         """False only if nothing that needs at least this fits."""
@@ -310,12 +316,13 @@ class Contest:
 
     def judge(self, seat: Seat, shape: Shape) -> Choice | None:
         """The choice with which a workload of this shape could start; remembered while it holds."""
-        if shape.hopeless:
-            return None
-        shift, returned = self.ledger.shifts[seat.root], self.ledger.returns[seat.root]
+        shift = self.ledger.shifts[seat.root]
         if shape.shift == shift:
             return shape.choice
-        if shape.choice is None and shape.returned == returned and not shape.fickle:
+        returned = self.ledger.returns[seat.root]
+        if shape.hopeless or (
+            shape.choice is None and shape.returned == returned and not shape.fickle
+        ):
             return None
         self.verdicts += 1
         shape.choice = assign(seat.menu, shape.wants, seat.free())

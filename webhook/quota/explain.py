@@ -53,7 +53,7 @@ def status(
     return QueueStatus(
         queue=name,
         balances=MappingProxyType(
-            {tree.pairs[n]: _balance(contest, seat, n, free[n]) for n in counted}
+            {tree.pairs[n]: _balance(contest, seat, n, free[n][0]) for n in counted}
         ),
         waiting=MappingProxyType({p: counts[p] for p in sorted(counts, reverse=True)}),
         planned=seat.planned,
@@ -181,7 +181,8 @@ def _lacks(contest: Contest, seat: Seat, shape: Shape) -> tuple[Lack, ...]:
     numbers = {
         n for want in shape.wants for o in want.groups for each in o for n, _ in each.charges
     }
-    free = seat.frees(sorted(numbers))
+    frees = seat.frees(sorted(numbers))
+    free = {number: amount for number, (amount, _held_back) in frees.items()}
     taken: dict[int, Amount] = {}
     for want in shape.wants:
         mine: list[Option] = []
@@ -189,7 +190,7 @@ def _lacks(contest: Contest, seat: Seat, shape: Shape) -> tuple[Lack, ...]:
             fitting = [o for o in options if not _short(free, o, taken)]
             agreed = [o for o in fitting if all(seat.menu.agree(o.flavor, m.flavor) for m in mine)]
             if not agreed:
-                return tuple(_shortest(contest, seat, o, taken, free) for o in options)
+                return tuple(_shortest(contest, seat, o, taken, frees) for o in options)
             for number, amount in agreed[0].charges:
                 taken[number] = taken.get(number, 0) + amount
             mine.append(agreed[0])
@@ -209,20 +210,23 @@ def _shortest(
     seat: Seat,
     option: Option,
     taken: Mapping[int, Amount],
-    free: Mapping[int, Amount],
+    frees: Mapping[int, tuple[Amount, Amount]],
 ) -> Lack:
     """The resource that is scarcest for what is asked of it."""
+    free = {number: amount for number, (amount, _held_back) in frees.items()}
     short = _short(free, option, taken) or list(option.charges)
     number, asked = min(short, key=lambda each: free[each[0]] / each[1])
-    return _lack(contest, seat, number, asked, free[number])
+    return _lack(contest, seat, number, asked, *frees[number])
 
 
-def _lack(contest: Contest, seat: Seat, number: int, asked: Amount, free: Amount) -> Lack:
+def _lack(
+    contest: Contest, seat: Seat, number: int, asked: Amount, free: Amount, held_back: Amount = 0
+) -> Lack:
     """Out of its own quota, or of all it could have where it has more than its own free."""
     flavor, resource = contest.tree.pairs[number]
     nominal = contest.tree.nominal[seat.queue][number]
     out_of = nominal if nominal and nominal >= free else seat.potential(number)
-    return Lack(flavor, resource, asked, free, out_of)
+    return Lack(flavor, resource, asked, free, out_of, held_back)
 
 
 def _pods(count: int) -> str:

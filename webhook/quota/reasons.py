@@ -31,13 +31,18 @@ class Because(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """What is missing of one flavor and resource: ``free`` of ``out_of`` where ``asked`` is needed."""
+    """What is missing of one flavor and resource: ``free`` of ``out_of`` where ``asked`` is needed.
+
+    ``held_back`` would be free as well, but a blocked strict queue keeps it. ``free`` below 0 is
+    "over by": more is held than the policy grants today.
+    """
 
     flavor: str
     resource: str
     asked: Amount
     free: Amount
     out_of: Amount
+    held_back: Amount = 0
 
     @property
     def missing(self) -> Amount:
@@ -54,8 +59,12 @@ class Lack:
         """``3 free of 64``, with the flavor where it has a name."""
         free = format_quantity(max(0, self.free), self.resource)
         where = "" if self.flavor == DEFAULT_FLAVOR else f" on {self.flavor}"
-        over = f", over by {format_quantity(-self.free, self.resource)}" if self.free < 0 else ""
-        return f"{free} free of {format_quantity(self.out_of, self.resource)}{where}{over}"
+        also = ""
+        if self.free < 0:
+            also = f", over by {format_quantity(-self.free, self.resource)}"
+        elif self.held_back:
+            also = f", {format_quantity(self.held_back, self.resource)} held back for others"
+        return f"{free} free of {format_quantity(self.out_of, self.resource)}{where}{also}"
 
 
 @dataclass(frozen=True, slots=True)
