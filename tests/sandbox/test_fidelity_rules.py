@@ -232,7 +232,7 @@ def test_a_gated_pod(client: Client):
             "allowed (no mutations or deletions)"
         )
     ]
-    start = [
+    start: list[dict[str, Any]] = [
         {"op": "test", "path": "/spec/schedulingGates/0/name", "value": GATE["name"]},
         {"op": "add", "path": "/spec/nodeSelector/gpu", "value": "h100"},
         {"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists", "key": "g"}},

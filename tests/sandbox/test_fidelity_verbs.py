@@ -159,6 +159,11 @@ def test_replace_sets_what_is_missing_and_indexes_count_from_the_end(client: Cli
 def test_a_uid_is_for_ever(client: Client):
     client.created("configmaps", config_map("a"))
     other = client.patch(client.path("configmaps", "a"), {"metadata": {"uid": "x"}}, MERGE_PATCH)
+    assert (other.code, other.json["reason"]) == (422, "Invalid")
+    assert other.message == (
+        'ConfigMap "a" is invalid: metadata.uid: Invalid value: "x": field is immutable'
+    )
+    other = client.call("PUT", client.path("configmaps", "a"), config_map("a", uid="x"))
     assert (other.code, other.json["reason"]) == (409, "Conflict")
     assert "Precondition failed: UID in precondition: x, UID in object meta: " in other.message
 
@@ -216,8 +221,8 @@ def test_a_merge_patch_removes_with_null_and_replaces_lists(client: Client):
 
 def test_a_strategic_patch_merges_containers_by_name(client: Client):
     client.created("jobs", job("t1"))
-    containers = [{"name": "main", "env": [{"name": "B", "value": "2"}]}]
-    patch = {"spec": {"template": {"spec": {"containers": containers}}}}
+    containers: list = [{"name": "main", "env": [{"name": "B", "value": "2"}]}]
+    patch: dict = {"spec": {"template": {"spec": {"containers": containers}}}}
     query = "?dryRun=All"
     refused = client.patch(client.path("jobs", "t1") + query, patch, STRATEGIC_PATCH)
     assert refused.code == 422  # the template of a Job is immutable, the merge is in the message
@@ -231,7 +236,7 @@ def test_a_strategic_patch_merges_containers_by_name(client: Client):
 def test_status_and_spec_are_written_apart(client: Client):
     client.created("jobs", job("t1"))
     path = client.path("jobs", "t1")
-    patch = {"spec": {"backoffLimit": 3}, "status": {"ready": 0, "terminating": 5}}
+    patch: dict = {"spec": {"backoffLimit": 3}, "status": {"ready": 0, "terminating": 5}}
     main = client.patch(path, patch, MERGE_PATCH).json
     assert main["spec"]["backoffLimit"] == 3
     assert main["status"].get("terminating") != 5
@@ -355,3 +360,86 @@ def test_the_body_must_be_json(client: Client):
     refused = client.call("POST", client.path("jobs"), "x", "application/x-www-form-urlencoded")
     assert refused.code == 415
     assert json.loads(refused.body)["reason"] == "UnsupportedMediaType"
+
+
+def pod(name: str, **spec) -> dict:
+    return {
+        "metadata": {"name": name},
+        "spec": {"containers": [{"name": "a", "image": "b"}], **spec},
+    }
+
+
+def bind(client: Client, name: str):
+    node = {"kind": "Node", "name": "n1"}
+    body = {"metadata": {"name": name}, "target": node}
+    return client.call("POST", client.path("pods", name) + "/binding", body)
+
+
+def test_a_gated_pod_cannot_be_bound(client: Client):
+    client.created("pods", pod("p1", schedulingGates=[{"name": "tidegate.dev/quota"}]))
+    refused = bind(client, "p1")
+    assert refused.code == 409
+    assert refused.message == (
+        'Operation cannot be fulfilled on pods/binding "p1": '
+        "pod p1 has non-empty .spec.schedulingGates"
+    )
+
+
+def test_a_bound_pod_takes_its_grace_period_to_go(client: Client):
+    client.created("pods", pod("p1"))
+    assert bind(client, "p1").code == 201
+    assert bind(client, "p1").code == 409
+    path = client.path("pods", "p1")
+    going = client.call("DELETE", path).json
+    assert going["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert client.get(path).json["spec"]["nodeName"] == "n1"
+    gone = client.call("DELETE", path + "?gracePeriodSeconds=0").json
+    assert gone["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert client.get(path).code == 404
+
+
+def test_a_pod_without_a_node_goes_at_once(client: Client):
+    client.created("pods", pod("p1"))
+    gone = client.call("DELETE", client.path("pods", "p1"))
+    assert (gone.json["kind"], gone.json["metadata"]["deletionGracePeriodSeconds"]) == ("Pod", 0)
+    assert client.get(client.path("pods", "p1")).code == 404
+
+
+def test_the_text_of_a_secret_is_kept_encoded(client: Client):
+    secret = {"metadata": {"name": "s"}, "stringData": {"a": "b"}}
+    made = client.created("secrets", secret)
+    assert (made["type"], made["data"]) == ("Opaque", {"a": "Yg=="})
+    assert "stringData" not in made
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "message"),
+    [
+        (
+            "POST",
+            "?dryRun=x",
+            'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["x"]: supported',
+        ),
+        (
+            "GET",
+            "?watch=1&sendInitialEvents=true",
+            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitial',
+        ),
+    ],
+)
+def test_parameters_are_checked(client: Client, method: str, query: str, message: str):
+    body = config_map("a") if method == "POST" else None
+    refused = client.call(method, client.path("configmaps") + query, body)
+    assert refused.code == 422
+    assert refused.message.startswith(message)
+
+
+def test_what_cannot_be_done_at_a_path_is_not_allowed(client: Client):
+    client.created("configmaps", config_map("a"))
+    for method, path in (
+        ("POST", client.path("configmaps", "a")),
+        ("PUT", client.path("configmaps")),
+        ("POST", "/api/v1/configmaps"),
+    ):
+        refused = client.call(method, path, config_map("a"))
+        assert (refused.code, refused.json["reason"]) == (405, "MethodNotAllowed")

@@ -24,7 +24,7 @@ from webhook.sandbox.resources import (
     User,
     resource_at,
 )
-from webhook.sandbox.status import Cause, StatusError, conflict, not_found
+from webhook.sandbox.status import Cause, StatusError, binding_conflict, not_found
 from webhook.sandbox.store import StaleError, Store
 from webhook.sandbox.watching import Event, Watch, check_since, selection
 from webhook.sandbox.writing import Admission, Request, Strategy, Writer, options_of
@@ -153,7 +153,7 @@ class Api:
         request = self._request(
             "UPDATE", resource, namespace, name, user, subresource, dry_run, field_manager, warnings
         )
-        return await self._update(request, lambda _old: new)
+        return await self._update(request, lambda old: metadata.check_uid(resource, old, new))
 
     async def patch(
         self,
@@ -217,7 +217,7 @@ class Api:
         """Give a pod its node; 409 when it has one, is gated or is being deleted."""
         stored = self._stored(PODS, namespace, name)
         if why := _unbindable(stored, name):
-            raise conflict(PODS, name, why)
+            raise binding_conflict(name, why)
         scheduled = {
             "type": "PodScheduled",
             "status": "True",
@@ -299,7 +299,7 @@ class Api:
         new = deleting.marked(resource, stored, policy, grace_seconds, self.clock())
         if new is None:
             last = stored if request.dry_run else self.store.remove(resource.storage, stored)
-            return deleting.gone(resource, served_form(resource, last))
+            return deleting.gone(resource, served_form(resource, last), self.clock())
         if new is not stored and not request.dry_run:
             new = self.store.put(resource.storage, new, old=stored)
         return served_form(resource, new)

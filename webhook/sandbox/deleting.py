@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 
 from webhook.sandbox.metadata import rfc3339, with_metadata
 from webhook.sandbox.resources import JOBS, NAMESPACES, PODS, Object, Resource
-from webhook.sandbox.status import StatusError, bad_request, delete_conflict
+from webhook.sandbox.status import Cause, StatusError, delete_conflict, invalid_options
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _FINALIZERS = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
+_POLICIES = '"Foreground", "Background", "Orphan", "nil"'
 _DEFAULT_GRACE_SECONDS = 30
 _PRECONDITIONS = {
     "uid": ("UID", "deleted and then recreated"),
@@ -30,7 +31,9 @@ _JOB_WARNING = (
 def propagation_of(resource: Resource, stated: str, warnings: list[str]) -> str:
     """The policy that holds; a Job of batch/v1 orphans its pods unless told otherwise."""
     if stated not in ("", "Foreground", "Background", "Orphan"):
-        raise bad_request(f'invalid propagationPolicy "{stated}"')
+        message = f'Unsupported value: "{stated}": supported values: {_POLICIES}'
+        cause = Cause("propagationPolicy", "FieldValueNotSupported", message)
+        raise invalid_options("DeleteOptions", cause)
     if stated:
         return stated
     if resource is JOBS:
@@ -107,11 +110,13 @@ def _mark(
     return new
 
 
-def gone(resource: Resource, last: Object) -> Object:
+def gone(resource: Resource, last: Object, now: datetime) -> Object:
     """The answer to a DELETE after which the object is no more."""
-    if resource is PODS:
-        return last
     metadata = last["metadata"]
+    if resource is PODS:
+        if "deletionTimestamp" in metadata:
+            return with_metadata(last, deletionGracePeriodSeconds=0)
+        return _mark(resource, last, [], 0, now)
     details = {"name": metadata["name"], "kind": resource.plural, "uid": metadata["uid"]}
     if resource.group:
         details["group"] = resource.group

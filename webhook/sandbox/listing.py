@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from webhook.sandbox.resources import Object, Resource
 from webhook.sandbox.status import bad_request, expired
 
+_PREFIX = "sandbox."
 _EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can "
     "start a new list without the continue parameter."
@@ -40,6 +41,8 @@ class Pages:
 
     def next(self, path: tuple[Resource, str, str, str], token: str, limit: int) -> Object:
         """The next page; raises StatusError 410 for a token that is no longer known."""
+        if not token.startswith(_PREFIX):
+            raise bad_request("invalid continue token: continue key is not valid")
         rest = self._rests.get(token)
         if rest is None:
             raise expired(_EXPIRED)
@@ -64,7 +67,7 @@ class Pages:
         return {**kind, "metadata": metadata, "items": items}
 
     def _remember(self, rest: _Rest) -> str:
-        token = secrets.token_urlsafe(12)
+        token = _PREFIX + secrets.token_urlsafe(12)
         self._rests[token] = rest
         while len(self._rests) > self._keep:
             self._rests.popitem(last=False)

@@ -33,6 +33,12 @@ _LABEL_VALUE_RULE = (
     "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value', "
     " or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
+_KEY_RULE = (
+    "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
+    "used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS "
+    "subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
 _QUALIFIED_RULE = (
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
@@ -126,14 +132,10 @@ def has_generation(resource: Resource) -> bool:
 def carried_over(resource: Resource, old: Object, new: Object) -> Object:
     """The new state with the metadata nobody may change taken from the old; raises 409, 422."""
     metadata, before = new["metadata"], old["metadata"]
-    name = before["name"]
-    if metadata.get("uid", before["uid"]) not in ("", before["uid"]):
-        raise conflict(
-            resource,
-            name,
-            f"Precondition failed: UID in precondition: {metadata['uid']}, "
-            f"UID in object meta: {before['uid']}",
-        )
+    if metadata.get("uid") not in (None, "", before["uid"]):
+        message = f'Invalid value: "{metadata["uid"]}": field is immutable'
+        cause = Cause("metadata.uid", "FieldValueInvalid", message)
+        raise invalid(resource, before["name"], [cause])
     check_resource_version(resource, old, metadata.get("resourceVersion"))
     kept = {field: before.get(field) for field in _KEPT}
     return with_metadata(
@@ -143,6 +145,15 @@ def carried_over(resource: Resource, old: Object, new: Object) -> Object:
         managedFields=before.get("managedFields"),
         resourceVersion=before["resourceVersion"],
     )
+
+
+def check_uid(resource: Resource, old: Object, new: Object) -> Object:
+    """A PUT may name the object it means by its uid; returns the new state, raises 409."""
+    wanted, found = new["metadata"].get("uid"), old["metadata"]["uid"]
+    if wanted and wanted != found:
+        why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        raise conflict(resource, old["metadata"]["name"], why)
+    return new
 
 
 def check_unconditional(resource: Resource, new: Object) -> None:
@@ -223,15 +234,27 @@ def _map_causes(field: str, entries: object) -> list[Cause]:
     if not isinstance(entries, dict) or not all(isinstance(v, str) for v in entries.values()):
         return [Cause(f"metadata.{field}", "FieldValueTypeInvalid", "Invalid value: not strings")]
     causes = [
-        Cause(f"metadata.{field}", "FieldValueInvalid", f'Invalid value: "{k}": {_QUALIFIED_RULE}')
-        for k in entries
-        if not _QUALIFIED.fullmatch(k.rpartition("/")[2])
+        Cause(f"metadata.{field}", "FieldValueInvalid", f'Invalid value: "{key}": {rule}')
+        for key in entries
+        if (rule := _key_rule(key))
     ]
     size = sum(len(k.encode()) + len(v.encode()) for k, v in entries.items())
     if field == "annotations" and size > _ANNOTATION_BYTES:
         message = f"Too long: may not be more than {_ANNOTATION_BYTES} bytes"
         causes.append(Cause("metadata.annotations", "FieldValueTooLong", message))
     return causes
+
+
+def _key_rule(key: str) -> str:
+    """The rule that the key of a label or annotation breaks; empty when it is fine."""
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        return _KEY_RULE
+    if slash and not _SUBDOMAIN.fullmatch(prefix):
+        return f"prefix part {_SUBDOMAIN_RULE}"
+    if len(name) > 63:
+        return "name part must be no more than 63 bytes"
+    return "" if _QUALIFIED.fullmatch(name) else _QUALIFIED_RULE
 
 
 def _label_value_causes(labels: object) -> list[Cause]:

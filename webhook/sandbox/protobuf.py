@@ -88,6 +88,8 @@ def _add(obj: Object, field: Field, raw: Any) -> None:
         key = bytes(entry.get(1, b"")).decode()
         obj.setdefault(field.name, {})[key] = _map_value(field, entry.get(2, b""))
         return
+    if field.type == "ignored":
+        return
     value = _value(field.type, raw)
     if field.repeated:
         obj.setdefault(field.name, []).append(value)

@@ -1,8 +1,9 @@
 """The numbers of the protobuf fields that are read, message by message.
 
-Only what typed kubectl commands send. In the tables ``7:suspend?:bool`` is field 7, optional in Go
-(a pointer: zero is a value, not the absence of one); ``*`` marks a repeated field; an empty name is
-an embedded struct. The numbers are those of the generated.proto files of k8s.io/api.
+Only what typed kubectl commands send. In the tables ``7:suspend?:bool`` is field 7, optional in
+Go (a pointer: zero is a value, not the absence of one); ``*`` marks a repeated field; an empty name
+is an embedded struct; a status is ignored, as it is when an object is created. The numbers are
+those of the generated.proto files of k8s.io/api.
 """
 
 from __future__ import annotations
@@ -30,10 +31,8 @@ _TABLES = {
     "7:blockOwnerDeletion?:bool",
     "LabelSelector": "1:matchLabels:map 2:matchExpressions*:LabelSelectorRequirement",
     "LabelSelectorRequirement": "1:key 2:operator 3:values*",
-    "Empty": "",
-    "Namespace": "1:metadata:ObjectMeta 2:spec:NamespaceSpec 3:status:NamespaceStatus",
+    "Namespace": "1:metadata:ObjectMeta 2:spec:NamespaceSpec 3:status:ignored",
     "NamespaceSpec": "1:finalizers*",
-    "NamespaceStatus": "1:phase",
     "ConfigMap": "1:metadata:ObjectMeta 4:immutable?:bool 2:data:map 3:binaryData:bytesmap",
     "Secret": "1:metadata:ObjectMeta 5:immutable?:bool 2:data:bytesmap 4:stringData:map 3:type",
     "ServiceAccount": """1:metadata:ObjectMeta 2:secrets*:ObjectReference
@@ -65,25 +64,24 @@ _TABLES = {
     "Volume": "1:name 2::VolumeSource",
     "VolumeSource": "2:emptyDir?:EmptyDirVolumeSource",
     "EmptyDirVolumeSource": "1:medium 2:sizeLimit?:Quantity",
-    "Job": "1:metadata:ObjectMeta 2:spec:JobSpec 3:status:Empty",
+    "Job": "1:metadata:ObjectMeta 2:spec:JobSpec 3:status:ignored",
     "JobSpec": """1:parallelism?:int 2:completions?:int 3:activeDeadlineSeconds?:int
         7:backoffLimit?:int 12:backoffLimitPerIndex?:int 13:maxFailedIndexes?:int
         4:selector?:LabelSelector 5:manualSelector?:bool 6:template:PodTemplateSpec
         8:ttlSecondsAfterFinished?:int 9:completionMode? 10:suspend?:bool
         14:podReplacementPolicy? 15:managedBy?""",
     "JobTemplateSpec": "1:metadata:ObjectMeta 2:spec:JobSpec",
-    "CronJob": "1:metadata:ObjectMeta 2:spec:CronJobSpec 3:status:Empty",
+    "CronJob": "1:metadata:ObjectMeta 2:spec:CronJobSpec 3:status:ignored",
     "CronJobSpec": """1:schedule 8:timeZone? 2:startingDeadlineSeconds?:int 3:concurrencyPolicy
         4:suspend?:bool 5:jobTemplate:JobTemplateSpec 6:successfulJobsHistoryLimit?:int
         7:failedJobsHistoryLimit?:int""",
     "PriorityClass": "1:metadata:ObjectMeta 2:value?:int 3:globalDefault:bool 4:description "
     "5:preemptionPolicy?",
-    "SelfSubjectReview": "1:metadata:ObjectMeta 2:status:WhoAmI",
-    "SelfSubjectAccessReview": "1:metadata:ObjectMeta 2:spec:AccessSpec 3:status:Status",
+    "SelfSubjectReview": "1:metadata:ObjectMeta 2:status:ignored",
+    "SelfSubjectAccessReview": "1:metadata:ObjectMeta 2:spec:AccessSpec 3:status:ignored",
     "AccessSpec": "1:resourceAttributes?:ResourceAttributes 2:nonResourceAttributes?:PathAttributes",
     "ResourceAttributes": "1:namespace 2:verb 3:group 4:version 5:resource 6:subresource 7:name",
     "PathAttributes": "1:path 2:verb",
-    "WhoAmI": "1:userInfo:Empty",
     "Status": "1:allowed:bool 2:reason 3:evaluationError 4:denied:bool",
 }
 

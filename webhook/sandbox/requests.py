@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from webhook.sandbox.resources import Object
-from webhook.sandbox.status import StatusError, bad_request
+from webhook.sandbox.status import Cause, bad_request, invalid_options
 
 
 class Query:
@@ -18,7 +18,7 @@ class Query:
         self.field_selector = query.get("fieldSelector", "")
         self.limit = _whole(query, "limit")
         self.continue_ = query.get("continue", "")
-        self.since = query.get("resourceVersion", "")
+        self.since = _version(query.get("resourceVersion", ""))
         self.bookmarks = _flag(query, "allowWatchBookmarks")
         self.timeout_seconds = float(_whole(query, "timeoutSeconds")) or None
         self.initial_events = _flag(query, "sendInitialEvents")
@@ -34,10 +34,10 @@ class Query:
             raise bad_request("resourceVersionMatch=Exact is not served by the sandbox")
         if self.initial_events and match != "NotOlderThan":
             message = (
-                "resourceVersionMatch: Forbidden: resourceVersionMatch must be NotOlderThan "
-                "when sendInitialEvents is set"
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             )
-            raise StatusError(422, "Invalid", message)
+            cause = Cause("resourceVersionMatch", "FieldValueForbidden", message)
+            raise invalid_options("ListOptions", cause)
 
 
 def _flag(query: Mapping[str, str], name: str) -> bool:
@@ -51,9 +51,16 @@ def _whole(query: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
+def _version(text: str) -> str:
+    if text and not text.isdecimal():
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{text}"')
+    return text
+
+
 def _dry_run(value: str) -> bool:
     if value not in ("", "All"):
-        raise bad_request(f'dryRun: Unsupported value: "{value}": supported values: "All"')
+        message = f'Unsupported value: ["{value}"]: supported values: "All"'
+        raise invalid_options("CreateOptions", Cause("dryRun", "FieldValueNotSupported", message))
     return value == "All"
 
 

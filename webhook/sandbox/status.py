@@ -83,6 +83,13 @@ def conflict(resource: Resource, name: str, why: str = MODIFIED) -> StatusError:
     return StatusError(409, "Conflict", message, details=_details(resource, name))
 
 
+def binding_conflict(name: str, why: str) -> StatusError:
+    """409 of POST pods/binding."""
+    message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+    details = {"name": name, "kind": "pods/binding"}
+    return StatusError(409, "Conflict", message, details=details)
+
+
 def delete_conflict(resource: Resource, name: str, why: str) -> StatusError:
     """409 of a DELETE, where the server names the kind instead of the resource."""
     kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
@@ -101,6 +108,17 @@ def invalid(resource: Resource, name: str, causes: Sequence[Cause]) -> StatusErr
         "causes": [{"reason": c.reason, "message": c.message, "field": c.field} for c in causes],
     }
     return StatusError(422, "Invalid", f'{kind} "{name}" is invalid: {text}', details=details)
+
+
+def invalid_options(kind: str, cause: Cause) -> StatusError:
+    """422 for a parameter of the request; ``kind`` is ListOptions, CreateOptions and so on."""
+    details: Object = {
+        "group": "meta.k8s.io",
+        "kind": kind,
+        "causes": [{"reason": cause.reason, "message": cause.message, "field": cause.field}],
+    }
+    message = f'{kind}.meta.k8s.io "" is invalid: {cause.field}: {cause.message}'
+    return StatusError(422, "Invalid", message, details=details)
 
 
 def broken_patch() -> StatusError:

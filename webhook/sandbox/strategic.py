@@ -81,7 +81,7 @@ def _merge_primitives(
 ) -> list[Any]:
     kept = [item for item in old if item not in gone]
     merged = [*kept, *(item for item in given if item not in kept)]
-    return _ordered(merged, old, order, lambda item: item)
+    return _ordered(merged, old, given if order is None else order, lambda item: item)
 
 
 def _merge_list(
@@ -92,7 +92,7 @@ def _merge_list(
     merged = list(old)
     for item in given:
         merged = _merge_item(merged, item, field)
-    wanted = None if order is None else [_key(item, field) for item in order]
+    wanted = [_key(item, field) for item in (given if order is None else order)]
     return _ordered(merged, old, wanted, lambda item: _key(item, field))
 
 
@@ -113,11 +113,13 @@ def _key(item: object, field: Field) -> Any:
 
 
 def _ordered(
-    merged: list[Any], old: list[Any], order: list[Any] | None, key_of: Callable[[Any], Any]
+    merged: list[Any], old: list[Any], order: list[Any], key_of: Callable[[Any], Any]
 ) -> list[Any]:
-    """Named elements in the order given; the others where they stood among those."""
-    if order is None:
-        return merged
+    """Named elements in the order given; the others where they stood among those.
+
+    Without ``$setElementOrder`` the elements of the patch are the named ones, so that a new one
+    comes first.
+    """
     place = {_hashable(key): i for i, key in enumerate(order)}
     named = sorted(
         (item for item in merged if _hashable(key_of(item)) in place),

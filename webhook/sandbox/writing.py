@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Protocol
 
 from webhook.sandbox import metadata as meta
+from webhook.sandbox import small_kinds
 from webhook.sandbox.events import stored_form, validate_event
 from webhook.sandbox.resources import Object, Resource, User
 from webhook.sandbox.status import Cause, StatusError, already_exists, conflict, invalid
@@ -117,6 +118,7 @@ class Writer:
         return self._insert(request, new, name)
 
     def _prepared(self, resource: Resource, obj: Object) -> Object:
+        obj = small_kinds.without_status(resource, small_kinds.prepared(resource, obj))
         return self._strategy.prepare_create(resource, obj, self._clock())
 
     def _exists(self, request: Request, name: str) -> bool:
@@ -175,6 +177,7 @@ class Writer:
         elif "status" in resource.subresources:
             new = {**new, "status": old.get("status")}
         new = {key: value for key, value in new.items() if key != "status" or value is not None}
+        new = small_kinds.prepared(resource, new)
         new = self._strategy.prepare_update(resource, old, new, subresource)
         return meta.with_generation(resource, old, new)
 
