@@ -64,7 +64,6 @@ _ERRORS = {
     "TG504": "no such variable here",
     "TG507": "amount compared with a double",
     "TG508": "condition too deep, long or costly",
-    "TG509": "pattern that is not RE2",
     "TG511": "expression in a message is invalid",
 }
 _WARNINGS = {

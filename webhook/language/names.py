@@ -73,6 +73,8 @@ class Names:
     otherwise: list[Otherwise] = field(default_factory=list)
     lost: set[tuple[What, str]] = field(default_factory=set)
     """Names of statements that could not be read."""
+    incomplete: bool = False
+    """True where some text could not be read."""
     problems: list[Problem] = field(default_factory=list)
     _unknown: dict[tuple[What, str], list[tuple[Word, Sequence[str]]]] = field(default_factory=dict)
 
@@ -114,6 +116,8 @@ class Names:
             sort = "queue" if _is_queue(wrong_sort) else "cohort"
             label, advice = f"this is a {sort}", ""
             others.append((wrong_sort.node.name.span, "declared here"))
+        elif what == "resource" and meant is None:
+            advice = "write its full name, or declare a short one: `resource gpu = nvidia.com/gpu`"
         elif meant in spans:
             others.append((spans[meant], "declared here"))
         message = f"no {what} named `{word.text}`"
@@ -131,6 +135,7 @@ def collect(files: Sequence[File]) -> Names:
     names = Names()
     for file in files:
         names.lost.update(_lost(file))
+        names.incomplete |= bool(file.unread)
         for statement in file.statements:
             _declare(names, statement, None)
     return names

@@ -216,6 +216,8 @@ class _Cutter:
         self.surplus: list[int] = []
         self._next = _next_of(tokens)
         self._closed_for_them = 0
+        self._suspected: Token | None = None
+        self._first_of_line = True
         self._open: list[tuple[Token, Piece, bool]] = []
         self._owner: Piece | None = None
         self._piece: Piece | None = None
@@ -228,9 +230,11 @@ class _Cutter:
                 self._close_all()
             if token.kind == "line":
                 self._line_end(at)
+                self._first_of_line = True
             elif token.kind != "comment":
                 self._take(token)
                 self._before = token
+                self._first_of_line = False
         self._close_all()
 
     def _take(self, token: Token) -> None:
@@ -245,6 +249,8 @@ class _Cutter:
 
     def _begin(self, token: Token) -> Piece:
         if self._piece is None:
+            if self._owner is None:
+                self._suspected = None
             self._piece = Piece(token.start, token.end, token.text, self._owner)
             (self.roots if self._owner is None else self._owner.inner).append(self._piece)
         self._piece.end = token.end
@@ -271,10 +277,18 @@ class _Cutter:
         if not self._open or _PAIRS[self._open[-1][0].text] != token.text:
             self._mismatch(token)
             return
-        _, piece, block = self._open.pop()
+        opened, piece, block = self._open.pop()
         if block:
+            self._suspect(opened, piece, token)
             self._owner, self._piece = piece.parent, piece
         self._begin(token)
+
+    def _suspect(self, opened: Token, piece: Piece, closing: Token) -> None:
+        """A `}` further left than the line it closes was meant for a block around it."""
+        if self._suspected is None and self._first_of_line:
+            left = self.source.span(closing.start, closing.start).column
+            if left < self.source.span(piece.start, piece.start).column:
+                self._suspected = opened
 
     def _forget_brackets(self) -> None:
         """A `}` ends what is open inside its block: the forgotten bracket is reported by the grammar."""
@@ -333,16 +347,17 @@ class _Cutter:
     def _close_all(self) -> None:
         blocks = [token for token, _, block in self._open if block]
         if blocks:
+            guilty = self._suspected or blocks[-1]
             self.roots[-1].closers = "\n" + "}\n" * len(blocks)
-            self.roots[-1].unclosed_at = blocks[-1].start
+            self.roots[-1].unclosed_at = guilty.start
             self._closed_for_them += len(blocks)
-            span = self.source.span(blocks[-1].start, blocks[-1].end)
+            span = self.source.span(guilty.start, guilty.end)
             advice = "add a `}` where it ends"
             self.problems.append(problem("TG006", span, "this block is never closed", help=advice))
         for _, piece, _ in self._open:
             piece.end = max(piece.end, self._before.end if self._before else 0)
         self._open.clear()
-        self._owner = self._piece = None
+        self._owner = self._piece = self._suspected = None
 
 
 def _next_of(tokens: list[Token]) -> list[int | None]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from webhook.language.words import SYNONYMS
 
 LONGEST = 63
+_FALSE_FRIENDS = frozenset({("gpu", "cpu"), ("gpus", "cpu"), ("gpus", "cpus")})
+"""Near in letters only."""
 
 
 def suggest(word: str, candidates: Iterable[str]) -> str | None:
@@ -14,7 +16,7 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
     names = list(dict.fromkeys(candidates))
     if word.lower() in names and word != word.lower():
         return word.lower()
-    near = _nearest(word, names)
+    near = _nearest(word, [name for name in names if (word, name) not in _FALSE_FRIENDS])
     if near is not None:
         return near
     meant = SYNONYMS.get(word)

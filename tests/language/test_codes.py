@@ -1,0 +1,94 @@
+"""Every code fires on a text and does not fire on the same text put right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.language.chunks import codes
+from webhook.language.codes import CODES
+from webhook.language.parse import LARGEST
+
+Q = "queue q { quota { cpu 1 } }\n"
+GPU = "resource gpu = nvidia.com/gpu\n"
+
+
+def rule(condition: str, message: str = "no") -> str:
+    return f'deny d when {condition} {{\n  message "{message}"\n}}\n'
+
+
+FIRES: dict[str, tuple[str, str]] = {
+    "TG001": ("# bell \x07\n" + Q, "# bell\n" + Q),
+    "TG002": ("queue\u00a0q { quota { cpu 1 } }\n", Q),
+    "TG003": (Q + "42\n", Q),
+    "TG004": (Q + "rout to q\n", Q + "route to q\n"),
+    "TG005": (Q + "route when pods > to q\n", Q + "route when pods > 1 to q\n"),
+    "TG006": ("queue q { quota { cpu 1 }\n", Q),
+    "TG007": (rule("true", "\\q"), rule("true", "\\\\q")),
+    "TG008": ("queue q { quota { cpu 1 memory 1Gi } }\n", "queue q { quota { cpu 1, memory 1Gi } }\n"),
+    "TG009": ("queue q\n{ quota { cpu 1 } }\n", Q),
+    "TG010": ("queue q { quota { memory 64GB } }\n", "queue q { quota { memory 64G } }\n"),
+    "TG011": ("queue q { quota { cpu -1 } }\n", Q),
+    "TG012": ("queue q { quota { nvidia.com/gpu 500m } }\n", "queue q { quota { nvidia.com/gpu 1 } }\n"),
+    "TG014": ("queue q { quota { memory 64 } }\n", "queue q { quota { memory 64Gi } }\n"),
+    "TG015": ("queue Vision { quota { cpu 1 } }\n", Q),
+    "TG016": (Q + "route audit when pods > 1 to q audit audit\n", Q + "route when pods > 1 to q audit\n"),
+    "TG017": ("#" * (LARGEST + 1), "#" * 100),
+    "TG101": (Q + Q, Q),
+    "TG102": ("queue q in c { quota { cpu 1 } }\n", "cohort c { }\nqueue q in c { quota { cpu 1 } }\n"),
+    "TG103": ("queue q { quota spot { cpu 1 } }\n", "flavor spot { }\nqueue q { quota spot { cpu 1 } }\n"),
+    "TG104": (Q + "route to p\n", Q + "route to q\n"),
+    "TG105": ("cohort a in b { }\ncohort b in a { }\n", "cohort a in b { }\ncohort b { }\n"),
+    "TG106": ("cohort a {\n  queue q in a { quota { cpu 1 } }\n}\n", "cohort a {\n  queue q { quota { cpu 1 } }\n}\n"),
+    "TG107": (GPU + "resource card = nvidia.com/gpu\n", GPU),
+    "TG108": ("queue q { quota { gpu 1 } }\n", GPU + "queue q { quota { gpu 1 } }\n"),
+    "TG110": ("priority a 1 default\npriority b 2 default\n", "priority a 1 default\npriority b 2\n"),
+    "TG201": ("route otherwise ignore\nroute otherwise ignore\n", "route otherwise ignore\n"),
+    "TG209": (Q + "route for Cron to q\n", Q + "route for Job to q\n"),
+    "TG301": ("queue q { }\n", Q),
+    "TG302": ("queue q { quota { cpu 1, cpu 2 } }\n", Q),
+    "TG303": ("queue q { quota { cpu 1 borrow 2 } }\n", "cohort c { queue q { quota { cpu 1 borrow 2 } } }\n"),
+    "TG304": ("cohort c { queue q { quota { cpu 1 lend 2 } } }\n", "cohort c { queue q { quota { cpu 1 lend 1 } } }\n"),
+    "TG306": (
+        "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 1 } }\n  queue p { quota { cpu 1 } }\n}\n",
+        "cohort c {\n  cap { cpu 1 }\n  queue q { quota { cpu 1 } }\n  queue p { quota { cpu 1 } }\n}\n",
+    ),
+    "TG307": (
+        "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 3 } }\n}\n",
+        "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 2 } }\n  queue p { quota { cpu 1 } }\n}\n",
+    ),
+    "TG308": ("flavor spot { }\n" + Q, "flavor spot { }\nqueue q { quota spot { cpu 1 } }\n"),
+    "TG314": (
+        'flavor f {\n  node "a" = "b"\n  node "a" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
+        'flavor f {\n  node "a" = "b"\n  node "d" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
+    ),
+    "TG501": (rule("requests.memory > 64Gi"), rule("requests.memory > quantity('64Gi')")),
+    "TG502": (rule("has(object.spec.paralelism)"), rule("has(object.metadata.labels)")),
+    "TG503": (rule("pods"), rule("pods > 0")),
+    "TG504": (rule("nam == 'a'"), rule("name == 'a'")),
+    "TG507": (rule("requests.cpu > 1.5"), rule("requests.cpu > quantity('1.5')")),
+    "TG508": (rule(" || ".join(["pods > 1"] * 900)), rule("pods > 1")),
+    "TG511": (rule("pods > 1", "more than {"), rule("pods > 1", "more than {pods}")),
+}  # fmt: skip
+
+
+def test_every_code_is_tried_here() -> None:
+    assert FIRES.keys() == CODES.keys()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_code_fires_on_the_mistake_alone(code: str) -> None:
+    bad, good = FIRES[code]
+    assert set(codes(bad)) == {code}
+    assert codes(good) == []
+
+
+def test_every_code_in_the_sources_is_registered_and_every_summary_is_one_line() -> None:
+    folder = Path(__file__).parents[2] / "webhook" / "language"
+    used = {
+        code
+        for path in folder.rglob("*.py")
+        for code in re.findall(r'"(TG\d{3})"', path.read_text(encoding="utf-8"))
+    }
+    assert used == set(CODES)
+    assert all(code.summary and "\n" not in code.summary for code in CODES.values())

@@ -1,0 +1,246 @@
+"""Every mistake of a text in one run, each once, at its place."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.language.chunks import codes, expected, plain, problems, reported, split
+from webhook.language.check import lint
+from webhook.language.parse import LARGEST, parse
+from webhook.language.syntax import Cohort, Queue
+from webhook.language.words import LATER
+
+CHUNKS = """
+resource gpu nvidia.com/gpu              ### TG005 "`=` is missing before `nvidia.com/gpu`"
+qeue z { quota { cpu 5 } }               ### TG004 "`qeue` is no statement"
+queue a { quota { gpu 5 borow 3 } }      ### TG004 "`borow` is not valid here"
+queue 1k { quota { cpu 5 } }             ### TG015 "`1k` is not a name"
+queue c {
+  quota { cpu 5 memory 3Gi }             ### TG008 "a comma or a new line is missing before `memory`"
+  weight 5                               ### TG004 "this version does not know `weight` yet"
+  order strict order first-fit           ### TG008 "a new line is missing before `order`"
+  pool { cpu 5 }                         ### TG004 "`pool` is not valid here"
+}
+cohort d {
+  queue e {
+    quota { cpu 5 lend 3 borrow 2 }      ### TG004 "`borrow` stands before `lend`, once"
+  }
+}
+---
+queue b
+{                                        ### TG009 "`{` stands on the line of its head"
+  quota { cpu 5 }
+}
+queue c { quota { cpu 1 } }
+route x when namespace == to c           ### TG005 "a value is missing before `to`"
+route y when namespace == "a" to         ### TG005 "a name is missing behind `to`"
+route z when namespace == "a"            ### TG005 "`to` with the name of a queue is missing behind `"`"
+route otherwise allow                    ### TG004 "`allow` is not valid here"
+---
+deny a when pods > 1 {
+  mesage "hello"                         ### TG004 "`mesage` is no statement"
+}
+deny b audit when pods > 1 { message "" }       ### TG016 "`audit` is the last word of the head of a rule"
+deny c when pods > 1 and pods < 3 { message "" }   ### TG004 "`and` is no operator here"
+deny d when name == 'x { message "" }           ### TG007 "this text is never closed"
+deny e when pods > 1 { message "x }             ### TG007 "this text is never closed"
+deny f when pods = 1 { message "" }             ### TG004 "`=` is no operator here"
+deny g when (pods > 1 { message "" }            ### TG005 "`)` is missing before `{`"
+deny h when pods > 1 { message hello }          ### TG004 "`hello` has to stand in double quotes"
+---
+flavor f { node a = "b" }                ### TG004 "`a` has to stand in double quotes"
+flavor g { node "a" "b" }                ### TG005 "`=` is missing before `"b"`"
+priority x "5"                           ### TG004 "a number is expected, not the text `"5"`"
+queue "x" { quota { cpu 1 } }            ### TG015 "a name stands without quotes"
+// hello                                 ### TG004 "a comment begins with `#`"
+42                                       ### TG003 "a statement is expected here"
+---
+queue a {                                ### TG006 "this block is never closed"
+  quota { cpu 1 }
+
+queue b { quota { cpu 1 } }
+route to b
+---
+queue a { quota { cpu 1 } }
+}                                        ### TG006 "this `}` closes nothing"
+queue b { quota { cpu 1.5x } }           ### TG010 "there is no unit `x`"
+---
+cohort c {
+  queue a {                              ### TG006 "this block is never closed"
+    quota { cpu 1 }
+  queue b { quota { cpu 1 } }
+}
+route to d                               ### TG104 "no queue named `d`"
+"""
+
+
+@pytest.mark.parametrize("chunk", split(CHUNKS))
+def test_each_mistake_is_reported_once_at_its_line(chunk: str) -> None:
+    assert reported(plain(chunk)) == expected(chunk)
+
+
+LATER_TEXTS = {
+    "test": 'test "x" {\n  given queue a running { gpu 32 } on a100\n  submit Job in "a"\n}\n',
+    "set": "set tidy for Job when !has(object.spec.x) {\n  spec.x = 5\n}\n",
+    "kind": 'kind RayJob {\n  api "ray.io/v1" plural "rayjobs"\n  pods head from spec.a\n}\n',
+    "settings": "settings {\n  mode audit\n}\n",
+    "warn": 'warn big when pods > 5 {\n  message "many"\n}\n',
+}
+IN_QUEUE = {
+    "accept": 'accept when namespaceObject.metadata.labels["team"] == "a"',
+    "limit": "limit gpu 64 jobs 20 per user",
+    "preempt": "preempt lower-priority within queue",
+    "prefer": "prefer next-flavor over borrowing over preempting",
+    "hold": 'hold "maintenance"',
+    "drain": "drain",
+    "ready": "ready within 15m retries 3",
+    "uncovered": "uncovered refuse",
+    "weight": "weight 2",
+}
+
+
+@pytest.mark.parametrize("word", sorted(LATER_TEXTS))
+def test_a_statement_of_a_later_version_is_one_problem(word: str) -> None:
+    (found,) = problems(LATER_TEXTS[word] + "queue a { quota { cpu 1 } }\n")
+    assert (found.code, found.span.line) == ("TG004", 1)
+    assert found.message == f"this version does not know `{word}` yet"
+
+
+@pytest.mark.parametrize("word", sorted(IN_QUEUE))
+def test_a_line_of_a_later_version_is_one_problem(word: str) -> None:
+    (found,) = problems(f"queue a {{\n  quota {{ cpu 1 }}\n  {IN_QUEUE[word]}\n}}\n")
+    assert (found.code, found.span.line) == ("TG004", 3)
+    assert found.message == f"this version does not know `{word}` yet"
+
+
+def test_every_later_statement_is_tried_here() -> None:
+    assert LATER_TEXTS.keys() | IN_QUEUE.keys() | {"share"} == LATER
+    assert codes("cohort a {\n  share by weight\n}\n") == ["TG004"]
+
+
+@pytest.mark.parametrize(
+    "name", ["queuefoo", "order-x", "route", "deny", "audit", "tomorrow", "whenever"]
+)
+def test_a_name_may_begin_with_or_be_a_keyword(name: str) -> None:
+    text = f"queue {name} {{\n  quota {{ cpu 1 }}\n}}\nroute {name} when pods > 1 to {name}\n"
+    assert problems(text) == ()
+
+
+def test_a_statement_goes_on_where_the_rules_say_so() -> None:
+    text = (
+        "queue a { quota { cpu 1 } }\r\n"
+        "route x for Job,\r\n"
+        "  JobSet when pods > 1 &&\r\n"
+        "  namespace in [\r\n    'a',\r\n    'b']  # a comment\r\n\r\n"
+        "# another\r\n"
+        "  && pods < 5\r\n"
+        "  to a audit\r\n"
+    )
+    assert problems("\ufeff" + text) == ()
+
+
+def test_comments_are_kept_with_their_places() -> None:
+    file = parse(
+        '# one\nqueue a { # two\n  quota { cpu 1 }\n}\nroute otherwise deny "# no"\n', path="x"
+    ).file
+    assert [(c.text, c.span.line) for c in file.comments] == [("# one", 1), ("# two", 2)]
+
+
+def test_spans_do_not_count_in_equality() -> None:
+    left = parse("cohort a { queue b { quota { cpu 1, gpu 2 } } }\n", path="x").file
+    right = parse(
+        "\n\ncohort a {\n  queue b {\n    quota {\n cpu 1\n gpu 2\n}\n}\n}\n", path="x"
+    ).file
+    assert left == right
+    (cohort,) = left.statements
+    assert isinstance(cohort, Cohort)
+    assert isinstance(cohort.body[0], Queue)
+
+
+def test_a_file_that_is_too_large_or_too_deep_is_not_read() -> None:
+    assert codes("#" * (LARGEST + 1)) == ["TG017"]
+    assert codes("cohort a { " * 150 + "}" * 150) == ["TG017"]
+    assert codes("cohort a { " * 31 + "queue q { }" + "}" * 31)[0] != "TG017"
+    assert codes("route x when " + "(" * 101 + "pods > 1" + ")" * 101 + " to q") == ["TG017"]
+
+
+PIECES = st.sampled_from(
+    [
+        "queue",
+        "cohort",
+        "route",
+        "deny",
+        "to",
+        "when",
+        "in",
+        "quota",
+        "pool",
+        "audit",
+        "message",
+        "flavor",
+    ]
+    + [
+        "a",
+        "b",
+        "cpu",
+        "5",
+        "64GB",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        '"',
+        "'",
+        '"x"',
+        "\\",
+        "\n",
+        "\r",
+        "#",
+    ]
+    + [
+        "&&",
+        "==",
+        "=",
+        ",",
+        ":",
+        ".",
+        "..",
+        "-",
+        "!",
+        "\t",
+        "\x00",
+        "\u201c",
+        "\u200b",
+        "ä",
+        "🎉",
+        '"""',
+        "{{",
+    ]
+)
+TEXTS = st.one_of(
+    st.text(max_size=200),
+    st.lists(PIECES, max_size=60).map(" ".join),
+    st.lists(PIECES, max_size=40).map("".join),
+)
+
+
+@given(TEXTS)
+def test_any_text_gives_problems_inside_of_it_and_raises_nothing(text: str) -> None:
+    policy, found = lint([("x.tide", text)])
+    for problem in found:
+        for span in (problem.span, *(span for span, _ in problem.others)):
+            assert 0 <= span.start <= span.end <= len(text)
+            assert span.line >= 1
+            assert span.column >= 1
+    assert (policy is None) == any(p.severity.value == "error" for p in found)
+
+
+@given(st.text(string.ascii_lowercase + string.digits + "-", min_size=1, max_size=12))
+def test_a_word_behind_queue_is_its_name_or_is_said_to_be_none(name: str) -> None:
+    found = problems(f"queue {name} {{\n  quota {{ cpu 1 }}\n}}\n")
+    assert all(p.code in ("TG015", "TG004", "TG005") for p in found)
+    assert len(found) <= 1
