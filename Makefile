@@ -67,7 +67,7 @@ coverage: $(DEV)  ## the fast tests, with the lines they miss
 	$(PYTEST) -m "not cluster and not soak and not bench" --cov --cov-report=term-missing
 
 bench: $(DEV)  ## figures: throughput of the webhook, time of a plan
-	$(PYTEST) -m bench -s --timeout=600 tests/benchmarks
+	$(PYTEST) -m bench -s --timeout=600 tests/benchmarks/*.py
 
 soak: $(DEV)  ## long runs, outside CI
 	$(PYTEST) -m soak -s --timeout=0
