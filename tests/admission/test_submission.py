@@ -261,3 +261,13 @@ def test_a_child_bears_no_mark_of_a_root() -> None:
     child["metadata"]["annotations"] = {Key.SUBMITTED: "2001-01-01T00:00:00Z"}
     decision = mutate(request(child), judge(cluster=Cluster(parents=[parent])), NOW)
     assert patched(child, decision)["metadata"]["annotations"] == {}
+
+
+def test_a_finished_parent_makes_nothing_any_more() -> None:
+    parent = the_parent()
+    parent["status"] = {"conditions": [{"type": "Completed", "status": "True"}]}
+    child = the_child(parent)
+    child["metadata"]["labels"] = {Key.QUEUE: "small"}
+    stored, _, _ = submit(child, judge(cluster=Cluster(parents=[parent])))
+    assert stored["spec"]["suspend"] is True
+    assert Key.SUBMITTED in stored["metadata"]["annotations"]

@@ -31,11 +31,16 @@ cohort platform {
   queue web { quota { cpu 6 borrow none } }
 }
 
-route vision when namespace == "team-vision" to vision
-route speech when namespace == "team-speech" to speech
+route vision when namespace.startsWith("vision-") to vision
+route speech when namespace.startsWith("speech-") to speech
 """
 PRIORITIES = {"urgent": 1000, "normal": 100, "scavenger": 0}
-NAMESPACES = ("team-vision", "team-speech", "team-etl", "team-web")
+TEAMS = ("vision", "speech", "etl", "web")
+
+
+def namespaces(run: int) -> list[str]:
+    """Each run has its own."""
+    return [f"{team}-{run}" for team in TEAMS]
 
 
 def policy() -> Policy:
@@ -57,34 +62,36 @@ def policy() -> Policy:
 def jobs(number: int, seed: int) -> list[dict[str, Any]]:
     """So many Jobs of mixed sizes; some name their queue, the rest are routed."""
     rng = random.Random(seed)
-    return [_job(f"job-{index}", rng) for index in range(number)]
+    return [_job(f"job-{index}", rng, seed) for index in range(number)]
 
 
 def jobsets(number: int, seed: int) -> list[dict[str, Any]]:
     """So many JobSets of one or two replicated jobs, with JobSet's defaults spelled out."""
     rng = random.Random(seed)
-    return [_jobset(f"set-{index}", rng) for index in range(number)]
+    return [_jobset(f"set-{index}", rng, seed) for index in range(number)]
 
 
-def _job(name: str, rng: random.Random) -> dict[str, Any]:
+def _job(name: str, rng: random.Random, run: int) -> dict[str, Any]:
     pods = rng.choice((1, 1, 1, 2, 2, 3, 4))
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": _metadata(name, rng),
+        "metadata": _metadata(name, rng, run),
         "spec": {
             "parallelism": pods,
             "completions": pods * rng.choice((1, 1, 2)),
-            "template": {"spec": pod_spec(rng.choice(("500m", "1", "1", "2")))},
+            "template": {
+                "spec": pod_spec(rng.choice(("500m", "1", "1", "2") if pods < 4 else ("500m", "1")))
+            },
         },
     }
 
 
-def _jobset(name: str, rng: random.Random) -> dict[str, Any]:
+def _jobset(name: str, rng: random.Random, run: int) -> dict[str, Any]:
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": _metadata(name, rng),
+        "metadata": _metadata(name, rng, run),
         "spec": {"replicatedJobs": [replicated(part, rng) for part in ("driver", "worker")]},
     }
 
@@ -112,12 +119,10 @@ def pod_spec(cpu: str) -> dict[str, Any]:
     return {"restartPolicy": "Never", "containers": [container]}
 
 
-def _metadata(name: str, rng: random.Random) -> dict[str, Any]:
-    namespace = rng.choice(NAMESPACES)
-    labels = {}
-    if namespace in ("team-etl", "team-web"):
-        labels["tidegate.dev/queue"] = namespace.removeprefix("team-")
+def _metadata(name: str, rng: random.Random, run: int) -> dict[str, Any]:
+    team = rng.choice(TEAMS)
+    labels = {"tidegate.dev/queue": team} if team in ("etl", "web") else {}
     priority = rng.choice(("urgent", "normal", "scavenger", None))
     if priority:
         labels["tidegate.dev/priority"] = priority
-    return {"name": name, "namespace": namespace, "labels": labels}
+    return {"name": name, "namespace": f"{team}-{run}", "labels": labels}

@@ -13,7 +13,8 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -140,6 +141,18 @@ class Recorder:
             self.entries.append(entry)
             self._changed.set()
         return version
+
+
+def save(entries: Iterable[Entry], path: Path) -> None:
+    """One event a line, in order."""
+    with path.open("w") as file:
+        for entry in in_order(entries):
+            file.write(json.dumps(asdict(entry)) + "\n")
+
+
+def load(path: Path) -> list[Entry]:
+    """The reverse."""
+    return [Entry(**json.loads(line)) for line in path.read_text().splitlines()]
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:

@@ -20,7 +20,7 @@ from tests.cluster.controlplane import ControlPlane
 from tests.cluster.kubectl import Kubectl
 from tests.cluster.player import PodPlayer
 from tests.system import crowd
-from tests.system.history import Recorder, finished, is_child, suspended
+from tests.system.history import Recorder, finished, is_child, save, suspended
 from tests.system.rig import Rig
 from tests.system.verdict import idle, judge
 
@@ -51,25 +51,24 @@ async def scenario(
     policies = folder / "policies"
     policies.mkdir()
     (policies / "crowd.tide").write_text(crowd.POLICY)
-    for namespace in crowd.NAMESPACES:
+    for namespace in crowd.namespaces(seed):
         plane.add_namespace(namespace)
     run = Run(plane, seed)
-    try:
-        async with (
-            Recorder(plane.url, plane.token("admin"), _tls(plane)) as recorder,
-            Rig(plane, policies, folder) as rig,
-            PodPlayer.of(plane) as player,
-        ):
-            run.recorder, run.player = recorder, player
-            await run.submit()
-            finishing = asyncio.create_task(run.finish_at_random())
-            if trouble is not None:
-                await trouble(rig, run)
-            await finishing
-            await recorder.quiet(2.0, within=60)
-        run.check()
-    finally:
-        run.clean_up()
+    async with (
+        Recorder(plane.url, plane.token("admin"), _tls(plane)) as recorder,
+        Rig(plane, policies, folder) as rig,
+        PodPlayer.of(plane) as player,
+    ):
+        run.recorder, run.player = recorder, player
+        await run.submit()
+        finishing = asyncio.create_task(run.finish_at_random())
+        if trouble is not None:
+            await trouble(rig, run)
+        await finishing
+        await recorder.quiet(2.0, within=60)
+    save(recorder.entries, folder / "history.jsonl")  # for whoever has to find out why
+    run.check()
+    run.clean_up()
 
 
 class Run:
@@ -88,10 +87,17 @@ class Run:
         items = crowd.jobs(JOBS, self.seed) + crowd.jobsets(JOBSETS, self.seed)
         self.random.shuffle(items)
         for number in range(0, len(items), 20):
-            batch = {"apiVersion": "v1", "kind": "List", "items": items[number : number + 20]}
             user = ("alice", "bob", "argocd")[number // 20 % 3]
-            kubectl = Kubectl(self.plane.kubeconfig(user), timeout_seconds=120)
-            await asyncio.to_thread(kubectl.ok, "create", "-f", "-", stdin=json.dumps(batch))
+            for namespace in crowd.namespaces(self.seed):
+                part = [
+                    o
+                    for o in items[number : number + 20]
+                    if o["metadata"]["namespace"] == namespace
+                ]
+                batch = json.dumps({"apiVersion": "v1", "kind": "List", "items": part})
+                kubectl = Kubectl(self.plane.kubeconfig(user), namespace, timeout_seconds=120)
+                if part:
+                    await asyncio.to_thread(kubectl.ok, "create", "-f", "-", stdin=batch)
 
     async def finish_at_random(self) -> None:
         """Ends what runs, in any order; now and then holds still until the loop must have caught up."""
@@ -101,7 +107,7 @@ class Run:
             for obj in self.random.sample(running, k=max(1, len(running) // 3)) if running else ():
                 await self._finish(obj)
             turn += 1
-            if turn % 6 == 0:
+            if turn % 12 == 0:
                 await self.hold_still()
             await self.recorder.until(self._something_runs, within=120, what="a start")
 
@@ -133,8 +139,8 @@ class Run:
 
     def clean_up(self) -> None:
         kubectl = Kubectl(self.plane.kubeconfig(), timeout_seconds=120)
-        for namespace in crowd.NAMESPACES:
-            kubectl.run("delete", "namespace", namespace)
+        for namespace in crowd.namespaces(self.seed):
+            kubectl.run("delete", "namespace", namespace, "--wait=false")
 
     async def _finish(self, obj: dict[str, Any]) -> None:
         metadata = obj["metadata"]

@@ -13,7 +13,7 @@ from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject, scope_of
 from webhook.language.conditions import Scope
 from webhook.model.kinds import Key, Object
-from webhook.workloads.objects import labels, mapping, notes
+from webhook.workloads.objects import is_true, labels, mapping, notes
 
 MARKS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED)
 """Annotations that only the webhook and the loop write."""
@@ -57,7 +57,10 @@ class Change:
     def may_start(self) -> bool:
         """Whether this edit may turn suspend off: only a child may be started so, by its parent, once that started."""
         parent = self.parent
-        return parent is not None and mapping(parent, "spec").get("suspend") is not True
+        if parent is None:
+            return False
+        waits = mapping(parent, "spec").get("suspend") is True
+        return not waits and not is_true(parent, "Completed", "Failed")
 
     def scope(self, subject: Subject) -> Scope:
         """What conditions may read of one of the two states."""

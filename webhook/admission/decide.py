@@ -23,7 +23,7 @@ from webhook.admission.submission import confirmed, submitted
 from webhook.model.kinds import Key, Object
 from webhook.workloads.adapter import Adapter
 from webhook.workloads.objects import BadObject, labels, metadata, notes
-from webhook.workloads.registry import adapter_for
+from webhook.workloads.registry import ADAPTERS, adapter_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,16 @@ def _change(request: Request, adapter: Adapter, judge: Judge) -> Change:
 
 
 def _parent(request: Request, adapter: Adapter, judge: Judge, obj: Object) -> Object | None:
-    """The live parent that made this object; None for a root."""
-    if kinship(adapter, obj, request.namespace, judge.knowledge) is Kinship.ROOT:
-        return None
+    """The live parent that made this object; None for a root.
+
+    A finished parent makes nothing any more: what is created in its name is a root.
+    """
     ref = parent_ref(obj, request.namespace)
-    return judge.knowledge.parent(ref) if ref else None
+    if ref is None or kinship(adapter, obj, request.namespace, judge.knowledge) is Kinship.ROOT:
+        return None
+    parent = judge.knowledge.parent(ref)
+    born_late = request.operation is Operation.CREATE and parent is not None
+    return None if born_late and ADAPTERS[ref.kind.name].finished(parent or {}) else parent
 
 
 def _managed(old: Object | None) -> bool:
