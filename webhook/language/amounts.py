@@ -61,7 +61,7 @@ def _no_quantity(number: Number, resource: str, why: str) -> Problem:
     if meant is None or not digits:
         known = "`m`, `k`, `M`, `G`, `T`, `Ki`, `Mi`, `Gi`, `Ti`"
         return problem("TG010", number.span, message, help=f"units are {known} and so on")
-    also = f" or `{digits}{meant}i`" if in_bytes(resource) and len(meant) == 1 else ""
+    also = f" or `{digits}{meant.upper()}i`" if in_bytes(resource) and len(meant) == 1 else ""
     fix = Fix(number.span, digits + meant)
     return problem("TG010", number.span, message, help=f"write `{digits}{meant}`{also}", fix=fix)
 

@@ -8,6 +8,7 @@ Inside texts everything that can be seen is allowed; what is invisible there has
 from __future__ import annotations
 
 import unicodedata
+from codecs import BOM_UTF8
 from typing import Final
 
 from webhook.language.problems import Fix, Problem, problem
@@ -45,14 +46,12 @@ WHITE = "\t\n "
 
 def decode(data: bytes) -> tuple[str, int | None]:
     """The text of a file, and the offset of the first byte that is not UTF-8 (None where all are)."""
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return data.decode("utf-8-sig"), None
+        return data.decode("utf-8"), None
     except UnicodeDecodeError as error:
-        return data.decode("utf-8-sig", errors="replace"), _code_points(data, error.start)
-
-
-def _code_points(data: bytes, end: int) -> int:
-    return len(data[:end].decode("utf-8-sig", errors="replace"))
+        good = data[: error.start].decode("utf-8")
+        return data.decode("utf-8", errors="replace"), len(good)
 
 
 def not_utf8(source: Source, at: int) -> Problem:

@@ -1,0 +1,47 @@
+"""Findings about quota: arithmetic over the tree, silent where nothing is wrong."""
+
+import pytest
+
+from tests.language.chunks import expected, plain, reported, split
+
+CHUNKS = """
+cohort c {
+  cap { cpu 30, memory 3Gi }       ### TG306 "this cap never binds: all below `c` can hold at most 30"
+  pool { cpu 10, memory 1Gi }
+  queue a { quota { cpu 10, memory 1Gi } }
+  queue b { quota { cpu 10, memory 2Gi } }
+}
+---
+cohort top {
+  pool { cpu 10 }
+  cohort in-it {
+    cap { cpu 15 }
+    queue a { quota { cpu 10 } }
+  }
+  cohort bound {
+    pool { cpu 0 borrow 5 }
+    cap { cpu 15 }                 ### TG306 "this cap never binds: all below `bound` can hold at most 15"
+    queue b { quota { cpu 10 lend none } }
+  }
+}
+---
+cohort c {
+  cap { memory 2Gi }               ### TG307 "queue `a` owns 3Gi, more than this cap lets all together hold"
+  queue a { quota { memory 3Gi lend 4Gi } }   ### TG304 "`lend 4Gi`, but there is only 3Gi to lend"
+  queue b { quota { memory 2048 } }           ### TG014 "2048 bytes of memory"
+  cohort d {
+    pool { cpu 1 lend 5 }          ### TG304 "`lend 5`, but there is only 4 to lend"
+    queue e { quota { cpu 3, memory 0 } }
+  }
+}
+flavor unused { }                  ### TG308 "no quota and no pool names flavor `unused`"
+flavor only-capped { }             ### TG308 "no quota and no pool names flavor `only-capped`"
+cohort f {
+  cap only-capped { cpu 0 }        ### TG306 "this cap never binds: all below `f` can hold at most 0"
+}
+"""
+
+
+@pytest.mark.parametrize("chunk", split(CHUNKS))
+def test_findings_stand_at_the_amount_they_are_about(chunk: str) -> None:
+    assert reported(plain(chunk)) == expected(chunk)
