@@ -44,6 +44,11 @@ class Adoption:
             self._tasks[uid] = task
             task.add_done_callback(lambda _: self._tasks.pop(uid, None))
 
+    async def settle(self, *, seconds: float) -> None:
+        """Until everything that is under way has ended, or is too slow."""
+        if tasks := list(self._tasks.values()):
+            await asyncio.wait(tasks, timeout=seconds)
+
     async def close(self) -> None:
         """Let nobody wait for the rest."""
         tasks = list(self._tasks.values())

@@ -35,6 +35,10 @@ from webhook.service.status import StatusBoard, render_status
 log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 20.0
+ADOPTION_SECONDS = 30.0
+SLICE = 128
+"""So many objects are read before others get their turn."""
+PUBLISH_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,11 @@ class Loop:
         self._departures = Departures(client, slots, self._told, ask_again_seconds)
         self._inbox: asyncio.Queue[Event | None] = asyncio.Queue()
         self._unsynced = {source.kind.name for source in SOURCES}
+        self._unread = True
         self._bypassed: set[Uid] = set()
         self._alarm: asyncio.TimerHandle | None = None
+        self._publishing: asyncio.TimerHandle | None = None
+        self._published = float("-inf")
         self.synced = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -106,8 +113,9 @@ class Loop:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._alarm is not None:
-            self._alarm.cancel()
+        for timer in (self._alarm, self._publishing):
+            if timer is not None:
+                timer.cancel()
         await self._starter.drain(seconds=DRAIN_SECONDS)
         await self._adoption.close()
         await self._departures.close()
@@ -181,31 +189,47 @@ class Loop:
             for at, event in enumerate(batch):
                 if event is not None:
                     self._learn(event)
-                if at % 256 == 255:
+                if at % SLICE == SLICE - 1:
                     await asyncio.sleep(0)
             self._follow_policy()
+            if self._unread and not self._unsynced:
+                await self._read_everything()
             if self.synced.is_set():
                 self._plan()
-            self._publish()
+            self._publish_soon()
 
     def _learn(self, event: Event) -> None:
+        """Until everything is listed nothing is read: children cannot be told from roots before."""
         if isinstance(event, Synced):
             self._unsynced.discard(event.kind.name)
-            if not self._unsynced and not self.synced.is_set():
-                self._all_listed()
         elif event.kind == PRIORITY_CLASS:
             self._memory.take(event)
-            self._read_again(self.sight.roots())
+            self._unread = True
         else:
-            self._read_again(self.sight.take(event))
+            touched = self.sight.take(event)
+            if self.synced.is_set():
+                self._read_again(touched)
 
-    def _all_listed(self) -> None:
-        """From here on what is known is whole: children can be told from roots, orphans found."""
-        self._read_again(self.sight.find_orphans() | set(self.sight.roots()))
+    async def _read_everything(self) -> None:
+        """After the first lists, and whenever what every workload depends on has changed."""
+        if self.synced.is_set():
+            await self._read_all()
+            return
+        log.info("all kinds are listed objects=%d", len(self.sight.objects))
+        self.sight.find_orphans()
+        await self._read_all()
+        # what is adopted has its place in the line by its age, so it is stamped before the first plan
+        await self._adoption.settle(seconds=ADOPTION_SECONDS)
+        await self._read_all()
         self.synced.set()
         self._metrics.set("tidegate_synced", 1)
-        self._read_again(self.sight.roots())
-        log.info("all kinds are listed objects=%d", len(self.sight.objects))
+
+    async def _read_all(self) -> None:
+        self._unread = False
+        for at, uid in enumerate(self.sight.roots()):
+            self._read_again((uid,))
+            if at % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
 
     def _read_again(self, uids: Iterable[Uid]) -> None:
         for uid in uids:
@@ -218,7 +242,7 @@ class Loop:
                 continue
             if workload is None:
                 continue
-            if self.synced.is_set() and self.sight.unstamped(uid):
+            if self.sight.unstamped(uid):
                 self._adoption.begin(uid, *self.sight.objects[uid])
                 if workload.phase is Phase.WAITING:
                     continue  # it takes its place in the line once it is stamped
@@ -244,7 +268,7 @@ class Loop:
             return
         self._policy = self.sight.policy = policy
         self.core.replace(policy.quotas)
-        self._read_again(self.sight.roots())
+        self._unread = True
 
     def _plan(self) -> None:
         began, now = time.perf_counter(), self._clock()
@@ -278,12 +302,24 @@ class Loop:
         except ApiError as error:
             log.warning("asking for %s/%s: %s", about["namespace"], about["name"], error.describe())
 
+    def _publish_soon(self) -> None:
+        """At once, unless that was done a moment ago: it costs more than a plan."""
+        if self._publishing is None:
+            turning = asyncio.get_running_loop()
+            at = max(turning.time(), self._published + PUBLISH_SECONDS)
+            self._publishing = turning.call_at(at, self._publish)
+
     def _publish(self) -> None:
+        self._publishing = None
+        self._published = asyncio.get_running_loop().time()
         queues = self.core.status()
         self._board.post(render_status(self._policy.revision, queues))
         self._metrics.queues(queues)
         self._metrics.set("tidegate_queue_gone", len(self.core.orphans()))
-        bypassed = {uid for queue in queues for uid in queue.bypassed}
+        self._report_bypassed({uid for queue in queues for uid in queue.bypassed})
+
+    def _report_bypassed(self, bypassed: set[Uid]) -> None:
+        """Each once, for as long as it is one."""
         for uid in sorted(bypassed - self._bypassed):
             obj = self.sight.object(uid)
             if obj is not None:

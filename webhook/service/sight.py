@@ -64,6 +64,8 @@ class Sight:
     children: dict[str, dict[str, Object]] = field(default_factory=dict)
     pods: dict[str, dict[str, Object]] = field(default_factory=dict)
     departed: dict[str, Departed] = field(default_factory=dict)
+    others: set[str] = field(default_factory=set)
+    """uids of Jobs that are none of ours: pods of theirs are no orphans"""
     ended: dict[str, int] = field(default_factory=dict)
     complained: set[str] = field(default_factory=set)
 
@@ -128,7 +130,7 @@ class Sight:
 
     def find_orphans(self) -> set[Uid]:
         """After the first lists: pods of ours whose workload was deleted before we started."""
-        known = self.objects.keys() | self.departed.keys()
+        known = self.objects.keys() | self.departed.keys() | self.others
         known |= {uid for family in self.children.values() for uid in family}
         found: set[Uid] = set()
         for uid, pods in self.pods.items():
@@ -139,8 +141,14 @@ class Sight:
 
     def forget_child(self, parent: Uid, child: Object) -> None:
         """A child we have just deleted."""
-        self.children.get(parent, {}).pop(uid_of(child), None)
+        self._drop_child(parent, uid_of(child))
         self.objects.pop(uid_of(child), None)
+
+    def _drop_child(self, parent: str, uid: str) -> None:
+        family = self.children.get(parent, {})
+        family.pop(uid, None)
+        if not family:
+            self.children.pop(parent, None)
 
     def _seen(self, kind: Kind, obj: Object) -> set[Uid]:
         uid = uid_of(obj)
@@ -152,7 +160,10 @@ class Sight:
         if owner is not None:
             self.children.setdefault(owner.uid, {})[uid] = obj
         if known is None and kind == JOB and owner is None and not is_ours(obj):
+            self.others.add(uid)
             return set()
+        self.others.discard(uid)
+        self.departed.pop(uid, None)
         self.objects[uid] = (kind, obj)
         touched = {Uid(uid)} | ({Uid(owner.uid)} if owner else set())
         # children that came before their parent can be told from roots only now
@@ -166,7 +177,8 @@ class Sight:
         owner = controller_of(obj)
         if owner is not None:
             touched.add(Uid(owner.uid))
-            self.children.get(owner.uid, {}).pop(uid, None)
+            self._drop_child(owner.uid, uid)
+        self.others.discard(uid)
         known = self.objects.get(uid)
         latest = max((obj, known[1] if known else obj), key=version_of)
         if known and self.is_root(kind, known[1]) and (last := self._read(kind, latest)):
