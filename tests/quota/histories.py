@@ -43,6 +43,9 @@ SHAPES = [
     (pods(cpu=1, selector={"zone": "b"}),),
     (pods(count=0, cpu=1),),
     (pods(gpu=1, memory=4),),
+    (pods("lead", cpu=1, gpu=2), pods("work", cpu=3)),
+    (pods("lead", cpu=1, gpu=3), pods("work", cpu=2, gpu=1)),
+    (pods("lead", gpu=2), pods("work", cpu=2, gpu=1)),
 ]
 Step: TypeAlias = tuple[int, int, int, int]
 
@@ -85,13 +88,28 @@ def tight_policy(random: Random) -> Quotas:
     return quotas(*queues, cohort("c1"), flavors=FLAVORS)
 
 
+def choosy_policy(random: Random) -> Quotas:
+    """Two flavors of two resources, so that pod sets get in each other's way."""
+
+    def both(most: int) -> tuple[FlavorQuota, ...]:
+        return tuple(
+            FlavorQuota(
+                name, {r: share(random.randint(0, most)) for r in ("cpu", "nvidia.com/gpu")}
+            )
+            for name in random.sample(["beta", "gamma"], 2)
+        )
+
+    queues = [Queue(name, "c1", both(3), _order(random)) for name in ("q1", "q2", "q3")]
+    return quotas(*queues, cohort("c1", None, *both(5)), flavors=FLAVORS)
+
+
 def _order(random: Random) -> Order:
     return random.choice(list(Order))
 
 
 seeds = st.integers(0, 2**32)
 steps = st.lists(
-    st.tuples(st.integers(0, 22), st.integers(0, 7), st.integers(0, 10), st.integers(0, 2)),
+    st.tuples(st.integers(0, 22), st.integers(0, 7), st.integers(0, 13), st.integers(0, 2)),
     min_size=5,
     max_size=60,
 )

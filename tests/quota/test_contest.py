@@ -121,6 +121,13 @@ def test_it_keeps_no_more_than_its_first_needs() -> None:
     assert started(core) == ["tiny"]
 
 
+def test_it_keeps_its_own_for_one_that_has_to_borrow_as_well() -> None:
+    core = Core(pair(5, 5, strict="a"))
+    see_all(core, running(job("y", "b", cpu=4)), job("head", "a", cpu=7))
+    see_all(core, job("tiny", "b", cpu=2, place=1), job("one", "b", cpu=1, place=2))
+    assert started(core) == ["one"], "six free, five of them kept"
+
+
 def test_it_keeps_nothing_for_one_on_hold_or_that_can_never_fit() -> None:
     core = Core(pair(5, 5, strict="a"))
     see_all(core, running(job("y", "b", cpu=6)), job("held", "a", cpu=5, hold=""))
@@ -225,18 +232,41 @@ def test_the_count_of_verdicts_does_not_grow_with_those_who_wait() -> None:
     assert many <= 1.4 * few
 
 
-def test_shapes_that_can_profit_from_less_are_asked_again() -> None:
-    """Pod set one would take `one`, and leave nothing there for two; once `one` is short, it takes `two`."""
+def choosy() -> Core:
+    """`both` waits in b: its first pods take flavor `one`, and so leave none of it for the second.
+
+    Less gpu on `one` sends the first pods to `two`, and both fit.
+    """
+    pools = (quota("one", cpu=4, gpu=4), quota("two", cpu=2, gpu=4))
+    none = (quota("one", cpu=0, gpu=0), quota("two", cpu=0, gpu=0))
     core = Core(
         quotas(
-            queue("a", quota("one", cpu=4, gpu=4), quota("two", cpu=2, gpu=4)),
+            cohort("top", None, *pools),
+            queue("a", *none, cohort="top"),
+            queue("b", *none, cohort="top"),
             flavors=[Flavor("one"), Flavor("two")],
         )
     )
-    both = job("both", "a", pods("p", cpu=2, gpu=4), pods("q", cpu=4), place=1)
-    core.see(both)
+    core.see(job("both", "b", pods("p", cpu=2, gpu=4), pods("q", cpu=4), priority=9))
+    return core
+
+
+def test_who_fits_with_less_is_asked_again_in_the_same_pass() -> None:
+    core = choosy()
+    core.see(job("gpu", "a", gpu=1))
+    assert started(core) == ["gpu", "both"]
+
+
+def test_and_in_the_next_pass_if_something_was_taken_meanwhile() -> None:
+    core = choosy()
     assert started(core) == []
-    core.see(job("gpu", "a", gpu=1, place=2))
+    core.see(running(job("gpu", "a", gpu=1)))
+    assert started(core) == ["both"]
+
+
+def test_and_in_its_own_queue() -> None:
+    core = choosy()
+    core.see(job("gpu", "b", gpu=1))
     assert started(core) == ["gpu", "both"]
 
 

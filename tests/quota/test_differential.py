@@ -7,7 +7,15 @@ from random import Random
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.quota.histories import Cluster, Step, any_policy, seeds, steps, tight_policy
+from tests.quota.histories import (
+    Cluster,
+    Step,
+    any_policy,
+    choosy_policy,
+    seeds,
+    steps,
+    tight_policy,
+)
 from tests.quota.reference import Plannee, Reference
 from webhook.model.queues import Quotas
 from webhook.quota.news import Start
@@ -73,3 +81,10 @@ def test_any_policy(seed: int, history: list[Step], change_at: int) -> None:
 def test_full_queues(seed: int, history: list[Step], change_at: int) -> None:
     random = Random(seed)
     agree(tight_policy(random), tight_policy(random), history, change_at=change_at)
+
+
+@given(seeds, steps, st.integers(0, 80))
+@quick
+def test_choosy_workloads(seed: int, history: list[Step], change_at: int) -> None:
+    random = Random(seed)
+    agree(choosy_policy(random), choosy_policy(random), history, change_at=change_at)

@@ -176,6 +176,11 @@ def test_cohorts_in_a_circle_are_refused() -> None:
         Tree(quotas(cohort("x", "y"), cohort("y", "x")))
 
 
+def test_a_name_is_a_queue_or_a_cohort() -> None:
+    with pytest.raises(ValueError, match="both a queue and a cohort: x"):
+        Tree(quotas(cohort("x"), queue("x")))
+
+
 def test_nano_units_do_not_overflow_or_round() -> None:
     policy = quotas(queue("a", quota(memory="7Ei")))
     tree = Tree(policy)

@@ -35,6 +35,9 @@ class Tree:
         self.quotas = quotas
         self.names: tuple[str, ...] = (*sorted(quotas.queues), *sorted(quotas.cohorts))
         self.nodes = {name: node for node, name in enumerate(self.names)}
+        if len(self.nodes) < len(self.names):
+            twice = sorted(quotas.queues.keys() & quotas.cohorts.keys())
+            raise ValueError(f"both a queue and a cohort: {', '.join(twice)}")
         self.queues = range(len(quotas.queues))
         shares = [_shares(self._blocks(name)) for name in self.names]
         self.pairs = tuple(sorted(_pairs(quotas, shares)))

@@ -1,0 +1,74 @@
+"""Every policy of docs/quota.md is read, and every row of the tables below it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.quota.building import job, n
+from webhook.language.check import load_policy
+from webhook.model.queues import Quotas
+from webhook.quota.ledger import Ledger
+from webhook.quota.plan import Core
+from webhook.quota.tree import Tree
+
+PAGE = Path(__file__).parents[2] / "docs" / "quota.md"
+BLOCK = re.compile(r"```tide\n(?P<policy>.*?)```(?P<after>.*?)(?=```tide|\Z)", re.DOTALL)
+
+
+def _tables() -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        rows = [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in block["after"].splitlines()
+            if line.startswith("|")
+        ]
+        yield block["policy"], rows[0], rows[2:]
+
+
+def _of(kind: str) -> list[tuple[str, list[str], list[list[str]]]]:
+    return [table for table in _tables() if table[1][0] == kind]
+
+
+def _quotas(policy: str) -> Quotas:
+    return load_policy([("docs.tide", policy)]).quotas
+
+
+@pytest.mark.parametrize(("policy", "head", "rows"), _of("held"))
+def test_what_is_free(policy: str, head: list[str], rows: list[list[str]]) -> None:
+    for held, *free in rows:
+        ledger = Ledger(Tree(_quotas(policy)))
+        for name, amount in re.findall(r"`(\w+)` (\d+)", held):
+            ledger.hold(name, ledger.tree.nodes[name], ((0, n(int(amount))),))
+        for column, expected in zip(head[1:], free, strict=True):
+            node = ledger.tree.nodes[column.removeprefix("free in ").strip("`")]
+            assert ledger.now.available(node, 0) == n(int(expected)), (held, column)
+
+
+@pytest.mark.parametrize(("policy", "head", "rows"), _of("workload"))
+def test_who_starts(policy: str, head: list[str], rows: list[list[str]]) -> None:
+    assert head == ["workload", "queue", "cpu", "priority", "outcome"]
+    core = Core(_quotas(policy))
+    outcomes: dict[str, str] = {}
+    jobs = [
+        job(name, queue, cpu=int(cpu), priority=int(priority), place=float(at))
+        for at, (name, queue, cpu, priority, _outcome) in enumerate(rows)
+    ]
+    early, rest = ([j for j in jobs if (j.name == "early") is first] for first in (True, False))
+    for some in (early, rest):
+        for each in some:
+            core.see(each)
+        for start in core.plan(0.0).starts:
+            flavor = start.admission.pod_sets[0].flavors["cpu"]
+            where = "" if flavor == "default" else f" on {flavor}"
+            outcomes[start.workload.name] = f"starts{where}"
+    for each in jobs:
+        outcomes.setdefault(each.name, core.reason(each.uid, 0.0).text)
+    assert outcomes == {row[0]: row[-1] for row in rows}
+
+
+def test_the_page_has_both_kinds_of_table() -> None:
+    assert (len(_of("held")), len(_of("workload"))) == (5, 5)
