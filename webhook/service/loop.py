@@ -209,6 +209,8 @@ class Loop:
             touched = self.sight.take(event)
             if self.synced.is_set():
                 self._read_again(touched)
+            else:
+                self._unread = True
 
     async def _read_everything(self) -> None:
         """After the first lists, and whenever what every workload depends on has changed."""
