@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ PLACES = [
     ("a/queues.tide:7:11", "TG103"),
     ("a/queues.tide:8:24", "TG008"),
     ("a/queues.tide:11:36", "TG303"),
-    ("b/routes.tide:1:55", "TG104"),
+    ("b/routes.tide:1:54", "TG104"),
     ("b/routes.tide:2:37", "TG005"),
     ("b/rules.tide:1:35", "TG502"),
     ("b/rules.tide:2:11", "TG007"),
@@ -77,7 +78,7 @@ def found(result: Result, folder: Path) -> list[tuple[str, str]]:
     lines = result.stdout.splitlines()
     return [
         (below.partition("--> ")[2].removeprefix(f"{folder}/"), line.partition("[")[2][:5])
-        for line, below in zip(lines, lines[1:], strict=False)
+        for line, below in pairwise(lines)
         if line.startswith(("error[", "warning["))
     ]
 

@@ -6,6 +6,8 @@ from tests.language.chunks import problems
 from webhook.language.characters import decode, not_utf8
 from webhook.language.syntax import Source
 
+ASCII = "outside texts and comments the language uses ASCII only"
+TEXT = 'route otherwise deny "a\u200bb"\n'
 Q = "queue q { quota { cpu 1 } }\n"
 
 
@@ -14,9 +16,9 @@ Q = "queue q { quota { cpu 1 } }\n"
     [
         (Q.replace(" q", "\u00a0q"), "invisible character U+00A0 no-break space", "write an ordinary space"),
         (Q.replace("q ", "q\u200b "), "invisible character U+200B zero width space", "remove it"),
-        (Q.replace("q ", "\u0430 "), "character U+0430 cyrillic small letter a", "outside texts and comments the language uses ASCII only"),
+        (Q.replace("q ", "\u0430 "), "character U+0430 cyrillic small letter a", ASCII),
         (Q + "route otherwise deny \u201cno\u201d\n", "character U+201C left double quotation mark", 'write `"`'),
-        (Q + 'route otherwise deny "a\u200bb"\n', "invisible character U+200B zero width space", "write `\\u200b` or remove it"),
+        (TEXT, "invisible character U+200B zero width space", "write `\\u200b` or remove it"),
         (Q + "# a\u202eb\n", "invisible character U+202E right-to-left override", "remove it"),
     ],
 )  # fmt: skip

@@ -72,7 +72,7 @@ cohort g {
 ---
 cohort c { queue q { quota { cpu 1 } } }
 route r for Job, Deployment to q       ### TG209 "`Deployment` is not a kind this version knows"
-route r when queue == "q" to q         ### TG101 "a rule named `r` is declared twice" ### TG504 "`queue` is not known here"
+route r when queue == "q" to q  ### TG101 "a rule named `r` is declared twice" ### TG504 "`queue` is not known here"
 route to c                             ### TG104 "no queue named `c`"
 route otherwise deny "no {nam}"        ### TG504 "no variable named `nam`"
 route otherwise to qq                  ### TG104 "no queue named `qq`" ### TG201 "there are two `route otherwise`"

@@ -16,8 +16,8 @@ def test_positions_are_those_of_the_file() -> None:
 
 def test_threads_do_not_share_positions() -> None:
     def start(offset: int) -> int:
-        (tree,) = parse_tree("priority a 1\n" * 1, offset=offset).children
-        return tree.meta.start_pos  # type: ignore[union-attr,no-any-return]
+        (tree,) = parse_tree("priority a 1\n", offset=offset).children
+        return tree.meta.start_pos  # type: ignore[union-attr]
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(start, range(0, 400, 2))) == list(range(0, 400, 2))

@@ -24,6 +24,8 @@ from webhook.language.trees import Builder
 LARGEST: Final = 256 * 1024
 """Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""
 DEEPEST_BLOCKS: Final = 32
+_STANDS_IN: Final = 'message ""'
+"""In place of the one line a deny needs, so that a mistake in it does not hide those of its condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,16 @@ class _Reader:
         self._blank(piece, root, chars, blanked)
 
     def _blank(self, piece: Piece, root: Piece, chars: list[str], blanked: set[int]) -> None:
-        for at in range(piece.start - root.start, piece.end - root.start):
+        start, end = piece.start - root.start, piece.end - root.start
+        for at in range(start, end):
             if chars[at] not in "\r\n":
                 chars[at] = " "
+        if (
+            piece.parent is not None
+            and piece.parent.first == "deny"
+            and end - start >= len(_STANDS_IN)
+        ):
+            chars[start : start + len(_STANDS_IN)] = _STANDS_IN
         blanked.add(piece.start)
         self.unread.append(self.source.span(piece.start, piece.end))
 

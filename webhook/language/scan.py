@@ -141,8 +141,13 @@ def _tokens(text: str) -> Iterator[Token]:
 
 def _without_braces(text: str) -> str:
     """A text that is never closed took the braces at its line's end with it; blocks still end there."""
-    before, brace, _ = text.partition("{")
-    return (before.rstrip() if brace else text.rstrip("} \t\r")) or text[0]
+    text = text.rstrip()
+    if text.endswith("{"):
+        return text[:-1].rstrip() or text
+    for _ in range(text.count("}") - text.count("{")):
+        if text.endswith("}"):
+            text = text[:-1].rstrip()
+    return text
 
 
 def _plain(source: Source) -> tuple[str, list[Problem]]:
