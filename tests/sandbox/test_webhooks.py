@@ -37,6 +37,13 @@ def warnings_of(answer: Answer) -> list[str]:
     return [json.loads(header.partition(" - ")[2]) for header in headers]
 
 
+def quiet_job(name: str) -> dict[str, Any]:
+    """A Job to which no controller writes in between."""
+    body = job(name)
+    body["spec"]["managedBy"] = "example.com/nobody"
+    return body
+
+
 def merge(client: Client, name: str, body: dict[str, Any], query: str = "") -> Answer:
     return client.patch(client.path("jobs", name) + query, body, MERGE_PATCH)
 
@@ -79,7 +86,7 @@ def test_a_deletion_shows_the_old_object_only(
     client: Client, registrar: Registrar, hooks: HookServer
 ):
     registrar.validating(registrar.entry())
-    client.created("jobs", job("t1"))
+    client.created("jobs", quiet_job("t1"))
     query = "?propagationPolicy=Background"
     assert client.call("DELETE", client.path("jobs", "t1") + query + "&dryRun=All").code == 200
     assert client.call("DELETE", client.path("jobs", "t1") + query).code == 200
@@ -145,7 +152,7 @@ def test_many_long_warnings_are_cut(client: Client, registrar: Registrar, hooks:
 def test_an_object_selector_matches_the_old_or_the_new_object(
     client: Client, registrar: Registrar, hooks: HookServer
 ):
-    client.created("jobs", job("t1"))
+    client.created("jobs", quiet_job("t1"))
     registrar.validating(registrar.entry(objectSelector=LABEL))
     merge(client, "t1", {"metadata": {"annotations": {"a": "b"}}})
     assert hooks.reviews["/hook"] == []
@@ -171,9 +178,7 @@ def test_a_rule_names_subresources(client: Client, registrar: Registrar, hooks: 
     every["rules"] = [dict(every["rules"][0], resources=["*/*"], apiGroups=["*"])]
     registrar.validating(registrar.entry("/main"), status, every)
     argocd = Client(client.server, client.namespace, "argocd")
-    body = job("t1")
-    body["spec"]["managedBy"] = "example.com/nobody"  # no controller writes in between
-    argocd.created("jobs", body)
+    argocd.created("jobs", quiet_job("t1"))
     path = client.path("jobs", "t1") + "/status"
     assert argocd.patch(path, {"status": {"active": 1}}, MERGE_PATCH).code == 200
     assert [r["operation"] for r in hooks.reviews["/main"]] == ["CREATE"]
@@ -194,7 +199,7 @@ def test_match_conditions_leave_out_a_user(client: Client, registrar: Registrar,
     loop = "system:serviceaccount:tidegate-system:tidegate"
     condition = {"name": "not-ours", "expression": f'request.userInfo.username != "{loop}"'}
     registrar.validating(registrar.entry(matchConditions=[condition]))
-    client.created("jobs", job("t1"))
+    client.created("jobs", quiet_job("t1"))
     other = Client(client.server, client.namespace, "loop")
     patch = [{"op": "replace", "path": "/spec/parallelism", "value": 2}]
     assert other.patch(client.path("jobs", "t1"), patch, JSON_PATCH).code == 200
@@ -208,7 +213,7 @@ def test_match_conditions_see_the_old_object(
     entry = registrar.entry(matchConditions=[{"name": "marked", "expression": text}])
     entry["rules"][0]["operations"] = ["UPDATE"]
     registrar.validating(entry)
-    client.created("jobs", job("t1"))
+    client.created("jobs", quiet_job("t1"))
     merge(client, "t1", {"metadata": {"annotations": {"a": "b"}}})
     merge(client, "t1", {"metadata": {"annotations": {"a": "c"}}})
     assert len(hooks.reviews["/hook"]) == 1
