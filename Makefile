@@ -44,7 +44,7 @@ test-cluster: $(DEV)  ## the tests against a real API server (needs Go or KUBEBU
 	  echo "skipped: the tests against a real API server need Go, or KUBEBUILDER_ASSETS"; exit 0; \
 	fi; \
 	$(BIN)/python tests/cluster/build.py && \
-	{ $(PYTEST) -m cluster || { code=$$?; [ $$code -eq 5 ] && echo "no test is marked cluster" || exit $$code; }; }
+	{ TIDEGATE_REQUIRE_CLUSTER=1 $(PYTEST) -m cluster || { code=$$?; [ $$code -eq 5 ] && echo "no test is marked cluster" || exit $$code; }; }
 
 lint: lint-format lint-code lint-types lint-layers lint-policies  ## everything that is checked without running the code
 

@@ -1,5 +1,6 @@
 """How the tests run everywhere: properties find new examples at home and repeat the same in CI."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -12,12 +13,18 @@ settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
+# pytest-asyncio saves "the current loop" around a synchronous fixture; on Python 3.11 merely asking
+# makes one, which nobody closes, and its ResourceWarning fails some later test. Not if it was set.
+asyncio.set_event_loop(None)
+
+VERSIONS = pytest.StashKey[dict[str, str]]()
+
 # Set in CI, where a tier that skips itself would go unnoticed.
 REQUIRED_VARIABLE = "TIDEGATE_REQUIRE_CLUSTER"
 
 
 @pytest.fixture(scope="session")
-def control_plane() -> Iterator[Any]:
+def control_plane(pytestconfig: pytest.Config) -> Iterator[Any]:
     """The real control plane, one for all tests of the run; they skip if none is built."""
     from tests.cluster import build
     from tests.cluster.controlplane import ControlPlane
@@ -29,4 +36,11 @@ def control_plane() -> Iterator[Any]:
             raise
         pytest.skip(str(reason))
     with ControlPlane(binaries) as plane:
+        pytestconfig.stash[VERSIONS] = plane.versions
         yield plane
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what a run against the real control plane ran against."""
+    for component, version in config.stash.get(VERSIONS, {}).items():
+        terminalreporter.write_line(f"ran against {component} {version}")

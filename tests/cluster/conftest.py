@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterator
 
@@ -11,10 +10,6 @@ import pytest
 from tests.cluster import bootstrap
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.player import PodPlayer
-
-# pytest-asyncio saves "the current loop" around a synchronous fixture; on Python 3.11 merely asking
-# makes one, which nobody closes, and its ResourceWarning fails some later test. Not if it was set.
-asyncio.set_event_loop(None)
 
 
 @pytest.fixture
