@@ -86,13 +86,20 @@ class Client:
     def call(
         self, method: str, path: str, body: object = None, kind: str = "", **headers: str
     ) -> Answer:
+        """A request with JSON; ``headers`` are written with underscores."""
+        data = None if body is None else json.dumps(body).encode()
+        return self.send(method, path, data, kind, **headers)
+
+    def send(
+        self, method: str, path: str, data: bytes | None, kind: str = "", **headers: str
+    ) -> Answer:
+        """A request with any bytes."""
         sent = {
             "Authorization": f"Bearer {self.server.token(self.user)}",
             "Accept": "application/json",
-            **({"Content-Type": kind or "application/json"} if body is not None else {}),
+            **({"Content-Type": kind or "application/json"} if data is not None else {}),
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
-        data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
             self.server.url + path, data=data, headers=sent, method=method
         )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from webhook.sandbox.store import Change, StaleError, Store, TooOldError
+from webhook.sandbox.store import StaleError, Store, TooOldError
 
 KIND = ("", "configmaps")
 
@@ -73,17 +71,18 @@ def test_compaction_forgets_everything():
     assert store.since(KIND, store.revision) == []
 
 
-def test_a_subscription_wakes_for_a_change_and_in_any_case_in_time():
-    (change,) = asyncio.run(_changes_of_a_subscription())
-    assert change.old is None
-    assert change.key == ("default", "a")
+@pytest.fixture
+async def store() -> Store:
+    """In the loop of the test, to which subscriptions belong."""
+    return Store()
 
 
-async def _changes_of_a_subscription() -> list[Change]:
-    store = Store()
+async def test_a_subscription_wakes_for_a_change_and_in_any_case_in_time(store: Store):
     with store.subscription(KIND) as subscription:
         await subscription.wait(0.0)
         assert subscription.take() == []
         store.put(KIND, named("a"), old=None)
         await subscription.wait(None)
-        return subscription.take()
+        (change,) = subscription.take()
+    assert change.old is None
+    assert change.key == ("default", "a")
