@@ -105,9 +105,12 @@ def _policies(given: Path | None) -> Path:
 def _run(options: Options) -> Outcome:
     from rich.console import Console
 
-    from webhook.cli.demonstration.show import Show
+    from webhook.cli.demonstration.show import Show, load
 
-    show = Show(options, say=lambda line: click.echo(line, err=True), console=Console())
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    show = Show(options, load(options.policies), say, Console())
     return asyncio.run(show.run())
 
 

@@ -79,6 +79,7 @@ class Day:
         """How it went."""
         found = self.world.audit.findings()
         return Summary(
+            planned=len(self.plan),
             submitted=self.submitted,
             started=len(self.own & self.world.started),
             finished=len(self.own & self.world.finished),

@@ -32,7 +32,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Somebody at the front of a queue: who, how many ask for the same behind, and why."""
+    """Somebody at the front of a queue: who, how many ask for the same behind, and why.
+
+    Of a lack of quota ``why`` says what is asked, and what is free of it.
+    """
 
     title: str
     alike: int
@@ -159,7 +162,7 @@ class Painter:
         return Bar(self.short(resource), resource, own, borrowed, nominal, most)
 
     def _waits(self, one: Mapping[str, Any]) -> Waits:
-        text = str(one["text"])
+        text = str(one["text"]).removeprefix("needs ")
         for resource, short in self._short.items():
             text = text.replace(resource, short)
         return Waits(str(one["name"]), int(one["alike"]), text)

@@ -7,8 +7,9 @@ never a torn one. Colors mean: green is own quota, yellow is borrowed, red is re
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +27,10 @@ from webhook.cli.demonstration.summary import amount_text
 from webhook.cli.demonstration.watching import Happening, Sort
 from webhook.cli.demonstration.workday import clock_text
 
-WIDE, NARROW = 104, 72
+ROOMY, WIDE, NARROW = 160, 104, 72
+LEAST_NEWS, MOST_NEWS = 6, 12
+Sized: TypeAlias = tuple[RenderableType, int]
+"""Something to draw, and how many lines it takes."""
 OWN, BORROWED, MARK = "green", "yellow", "bright_black"
 _SIGNS = {
     Sort.STARTED: ("▶", "cyan"),
@@ -38,42 +42,36 @@ _SIGNS = {
 
 def screen(picture: Picture, *, width: int, height: int) -> RenderableType:
     """Everything, cut to the size of the terminal."""
-    rows = _rows_a_queue(picture, height)
-    parts: list[RenderableType] = [*_header(picture.progress, width), Text()]
-    for cohort in picture.cohorts:
-        parts += _cohort(cohort, width, rows)
     footer = _footer(picture, width)
-    lines = _lines_of(picture, width, rows) + len(footer) + 4
-    room = min(12, height - lines)
-    if room >= 2:
-        parts += [Rule(style=MARK), *_happenings(picture, room - 1, width)]
-    return Group(*parts, *footer)
+    for rows in (3, 2, 1):
+        body = list(_body(picture, width, rows))
+        left = height - sum(lines for _, lines in (*body, *footer))
+        if left >= LEAST_NEWS:
+            break
+    news = _happenings(picture, min(MOST_NEWS, left - 2), width)
+    parts = [part for part, _ in body]
+    if news:
+        parts += [Rule(style=MARK), *news]
+    return Group(*parts, *(part for part, _ in footer))
 
 
-def _rows_a_queue(picture: Picture, height: int) -> int:
-    """Bars and waiting ones a queue: three where there is room."""
-    queues = sum(len(cohort.queues) for cohort in picture.cohorts)
-    for rows in (3, 2):
-        if queues * (rows + 1) + len(picture.cohorts) + 9 <= height:
-            return rows
-    return 1
+def _body(picture: Picture, width: int, rows: int) -> Iterator[Sized]:
+    """The head and the queues; ``rows``: bars and waiting ones a queue."""
+    yield from _header(picture.progress, width)
+    yield Text(), 1
+    for cohort in picture.cohorts:
+        yield from _cohort(cohort, width, rows)
 
 
-def _lines_of(picture: Picture, width: int, rows: int) -> int:
-    queues = [queue for cohort in picture.cohorts for queue in cohort.queues]
-    each = sum(max(rows, 1) if width >= WIDE else min(rows, len(q.bars)) + 1 for q in queues)
-    gaps = len(queues) if rows > 1 else 0
-    return each + gaps + sum(bool(cohort.name) for cohort in picture.cohorts)
-
-
-def _header(progress: Progress, width: int) -> list[RenderableType]:
+def _header(progress: Progress, width: int) -> list[Sized]:
     over = progress.over_moments
     verdict = Text(f"over quota {over}×", "bold red") if over else Text("over quota never", OWN)
     first = Table.grid(expand=True)
     first.add_column()
     first.add_column(justify="right")
-    title = Text.assemble(("tidegate demo", "bold"), f"  {progress.clock}  ")
-    title.append(_day_bar(progress.part, max(8, min(40, width - 60))))
+    title = Text.assemble(("tidegate demo", "bold"), f"  {progress.clock}  ", no_wrap=True)
+    if width >= 50:
+        title.append(_day_bar(progress.part, min(40, width - 42)))
     first.add_row(title, verdict)
     running = progress.started - progress.finished
     waiting = progress.submitted - progress.refused - progress.started
@@ -91,24 +89,27 @@ def _header(progress: Progress, width: int) -> list[RenderableType]:
         overflow="ellipsis",
         no_wrap=True,
     )
-    return [first, counts]
+    return [(first, 1), (counts, 1)]
 
 
 def _day_bar(part: float, cells: int) -> Text:
     done = min(cells, round(part * cells))
-    return Text.assemble(("━" * done, "cyan"), ("━" * (cells - done), MARK))
+    return Text.assemble(("━" * done, "cyan"), ("─" * (cells - done), MARK))
 
 
-def _cohort(cohort: CohortPicture, width: int, rows: int) -> Iterator[RenderableType]:
+def _cohort(cohort: CohortPicture, width: int, rows: int) -> Iterator[Sized]:
     if cohort.name:
         title = Text.assemble((cohort.name, "bold"), no_wrap=True, overflow="ellipsis")
         for shared in cohort.shared:
             title.append("   ").append_text(_shared(shared))
-        yield title
+        yield title, 1
     for queue in cohort.queues:
-        yield _wide(queue, rows) if width >= WIDE else _narrow(queue, width, rows)
+        if width >= WIDE:
+            yield _wide(queue, rows, 14 if width < ROOMY else 24), rows
+        else:
+            yield _narrow(queue, width, rows), min(rows, len(queue.bars)) + 1
         if rows > 1:
-            yield Text()
+            yield Text(), 1
 
 
 def _shared(shared: SharedPicture) -> Text:
@@ -119,20 +120,20 @@ def _shared(shared: SharedPicture) -> Text:
     )
 
 
-def _wide(queue: QueuePicture, rows: int) -> Table:
+def _wide(queue: QueuePicture, rows: int, cells: int) -> Table:
     """Name and counts, bars, and who waits, side by side."""
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(width=11, no_wrap=True, overflow="ellipsis")
     table.add_column(width=12, no_wrap=True)
-    table.add_column(width=46, no_wrap=True)
+    table.add_column(width=cells + 25, no_wrap=True)
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     counts = _counts(queue) if rows > 1 else [_short_counts(queue)]
     names = [Text(f"  {queue.name}", "bold"), Text(f"  {queue.order}", MARK)]
-    bars = [_bar(bar, 20) for bar in queue.bars]
+    bars = [_bar(bar, cells) for bar in queue.bars]
     front = [_waits(one) for one in queue.front] or [_nobody(queue)]
     for row in range(rows):
         table.add_row(
-            *(cells[row] if row < len(cells) else Text() for cells in (names, counts, bars, front))
+            *(part[row] if row < len(part) else Text() for part in (names, counts, bars, front))
         )
     return table
 
@@ -184,8 +185,10 @@ def _bar(bar: Bar, cells: int) -> Text:
         ("░" * free, OWN),
         ("·" * rest, MARK),
     )
-    used = amount_text(bar.own + bar.borrowed, bar.resource)
-    text.append(f" {used:>5}", "bold").append(f"/{amount_text(bar.nominal, bar.resource)}", MARK)
+    own_text = amount_text(bar.own, bar.resource)
+    text.append(f" {own_text:>5}", "bold").append(
+        f"/{amount_text(bar.nominal, bar.resource)}", MARK
+    )
     if bar.borrowed:
         text.append(f" +{amount_text(bar.borrowed, bar.resource)}", BORROWED)
     return text
@@ -207,6 +210,8 @@ def _nobody(queue: QueuePicture) -> Text:
 
 def _happenings(picture: Picture, room: int, width: int) -> list[Text]:
     """The last ones, newest below; a refusal is kept in sight longer than a start."""
+    if room < 1:
+        return []
     lines = list(picture.happenings)[-room:]
     refusals = [one for one in picture.happenings if one.sort is Sort.REFUSED]
     if refusals and refusals[-1] not in lines:
@@ -229,9 +234,9 @@ def _happening(one: Happening, width: int) -> Text:
     return text
 
 
-def _footer(picture: Picture, width: int) -> list[RenderableType]:
+def _footer(picture: Picture, width: int) -> list[Sized]:
     join = Text.assemble(("join in: ", MARK), (picture.reader, "bold"), overflow="fold")
-    lines: list[RenderableType] = [Rule(style=MARK), join]
+    lines: list[Sized] = [(Rule(style=MARK), 1), (join, len(join.wrap(Console(), width)))]
     if picture.note:
-        lines.append(Text(picture.note, MARK, no_wrap=True, overflow="ellipsis"))
+        lines.append((Text(picture.note, MARK, no_wrap=True, overflow="ellipsis"), 1))
     return lines

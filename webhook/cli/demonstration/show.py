@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 
 from webhook.cli.demonstration.borrowed import Lent, borrowed
 from webhook.cli.demonstration.day import Day
-from webhook.cli.demonstration.picture import Fronts, Painter, Picture
+from webhook.cli.demonstration.picture import Fronts, Painter
 from webhook.cli.demonstration.processes import Child, ChildDied, running
 from webhook.cli.demonstration.screen import screen
 from webhook.cli.demonstration.stage import NoStage, Say, Stage, is_asked, registered, sandboxed
@@ -27,7 +27,8 @@ from webhook.cli.demonstration.summary import Summary
 from webhook.cli.demonstration.watching import WATCHED, World, follow
 from webhook.cli.demonstration.workday import QUEUES, hour_seconds, workday
 from webhook.language.policy import Policy
-from webhook.service.policies import PolicySource, PolicyTrouble
+from webhook.service.policies import PolicyTrouble, checked
+from webhook.service.policy_files import Unreadable, read_policy_files
 
 ASKED_SECONDS = 20.0
 FRAMES = 5
@@ -77,6 +78,7 @@ class Show:
     """One run. ``say`` takes lines for standard error."""
 
     options: Options
+    policy: Policy
     say: Say
     console: Console
     outcome: Outcome = field(default_factory=Outcome)
@@ -84,11 +86,11 @@ class Show:
 
     async def run(self) -> Outcome:
         """To the end of the day, or to Ctrl-C, SIGTERM or the closing of the terminal."""
-        policy = await load(self.options.policies)
-        self.outcome.aliases = {name: alias for alias, name in policy.aliases.items()}
+        aliases = self.policy.aliases.items()
+        self.outcome.aliases = {resource: short for short, resource in aliases}
         folder = Path(tempfile.mkdtemp(prefix="tidegate-demo-"))
         try:
-            await self._until_stopped(self._play(policy, folder))
+            await self._until_stopped(self._play(folder))
         except (ChildDied, Overdue) as error:
             self.outcome.trouble, self.outcome.logs = str(error), folder
         except NoStage as error:
@@ -103,15 +105,16 @@ class Show:
         task = asyncio.create_task(play)
 
         def stop() -> None:
-            self.outcome.interrupted = True
-            task.cancel()
+            if not self.outcome.interrupted:  # once: clearing up is not to be interrupted
+                self.outcome.interrupted = True
+                task.cancel()
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             turning.add_signal_handler(number, stop)
         with suppress(asyncio.CancelledError):
             await task
 
-    async def _play(self, policy: Policy, folder: Path) -> None:
+    async def _play(self, folder: Path) -> None:
         async with AsyncExitStack() as stack:
             stage = await stack.enter_async_context(self._stage(folder))
             self.say("starting webhook and loop")
@@ -122,7 +125,7 @@ class Show:
             await stack.enter_async_context(registered(stage, authority, webhook.address))
             await until_asked(stage, webhook)
             async with attended(loop, webhook):
-                await self._day(policy, stage, loop)
+                await self._day(stage, loop)
 
     def _stage(self, folder: Path) -> Any:
         if self.options.lent is None:
@@ -144,13 +147,13 @@ class Show:
     def _common(self, stage: Stage) -> Sequence[str]:
         return ("--policies", str(self.options.policies), "--kubeconfig", str(stage.serve))
 
-    async def _day(self, policy: Policy, stage: Stage, loop: Child) -> None:
+    async def _day(self, stage: Stage, loop: Child) -> None:
         options, began = self.options, time.monotonic()
 
         def clock() -> float:
             return time.monotonic() - began
 
-        world = World(policy.quotas, clock, hour_seconds(options.seconds))
+        world = World(self.policy.quotas, clock, hour_seconds(options.seconds))
         day = Day(
             workday(seed=options.seed, seconds=options.seconds), options.seconds, clock, world
         )
@@ -160,7 +163,7 @@ class Show:
                 *(follow(stage.client, kind, world, changed.set) for kind in WATCHED),
                 day.submit(stage.client),
                 self._ask_loop(loop.address),
-                self._display(Painter(policy), day, stage),
+                self._display(Painter(self.policy), day, stage),
             ):
                 await self._until_done(day, changed)
                 if options.stay:
@@ -198,24 +201,21 @@ class Show:
             await self._talk(day)
 
     async def _animate(self, painter: Painter, day: Day, stage: Stage) -> None:
-        def paint() -> Picture:
-            note = "the day is over; Ctrl-C ends the demo" if day.done else ""
-            return painter.paint(
+        def draw() -> RenderableType:
+            note = "the day is over; Ctrl-C ends the demo" if day.done and self.options.stay else ""
+            picture = painter.paint(
                 day.world, self.fronts, day.progress(), reader=stage.reader, note=note
             )
+            size = self.console.size
+            return screen(picture, width=size.width, height=size.height)
 
-        picture = paint()
         try:
             with Live(console=self.console, screen=True, auto_refresh=False) as live:
                 while True:
-                    picture = paint()
-                    size = self.console.size
-                    drawn = screen(picture, width=size.width, height=size.height)
-                    live.update(drawn, refresh=True)
+                    live.update(draw(), refresh=True)
                     await asyncio.sleep(1 / FRAMES)
         finally:
-            size = self.console.size
-            self.console.print(screen(picture, width=size.width, height=size.height))
+            self.console.print(draw())  # the other screen is gone: leave the last picture here
 
     async def _talk(self, day: Day) -> None:
         while True:
@@ -229,10 +229,12 @@ class Show:
             )
 
 
-async def load(path: Path) -> Policy:
+def load(path: Path) -> Policy:
     """The policy, checked before anything is started. Raises CannotRun."""
     try:
-        policy = await PolicySource((path,)).load()
+        policy = checked(read_policy_files([str(path)]))
+    except Unreadable as error:
+        raise CannotRun(str(error)) from error
     except PolicyTrouble as trouble:
         raise CannotRun(trouble.text.rstrip()) from trouble
     missing = [queue for queue in QUEUES if queue not in policy.quotas.queues]

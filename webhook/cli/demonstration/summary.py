@@ -28,6 +28,7 @@ class Peak:
 class Summary:
     """Of the demo's own submissions, but for the over-quota moments and peaks, which count everybody's."""
 
+    planned: int
     submitted: int
     started: int
     finished: int
@@ -42,8 +43,8 @@ class Summary:
 
     @property
     def complete(self) -> bool:
-        """All that was let in has run to its end."""
-        return self.finished == self.submitted - self.refused
+        """The whole day is over, and all that was let in has run to its end."""
+        return self.submitted == self.planned == self.finished + self.refused
 
     @property
     def good(self) -> bool:
@@ -118,7 +119,7 @@ def as_text(summary: Summary, aliases: Mapping[str, str]) -> str:
         lines.append(f"{summary.failed} failed")
     if not summary.complete:
         left = summary.submitted - summary.refused - summary.finished
-        lines.append(f"{left} not finished")
+        lines.append(f"{left} not finished, {summary.planned - summary.submitted} not submitted")
     return "\n".join(lines)
 
 

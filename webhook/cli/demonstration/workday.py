@@ -20,7 +20,7 @@ NAMESPACES = {f"team-{queue}": queue for queue in QUEUES}
 OPENS, HOURS = 8, 12
 """The day begins at eight and lasts twelve hours."""
 FULL_SECONDS = 60.0
-LAST = 0.9
+LAST = 0.85
 """After this part of the day nobody submits any more."""
 
 
@@ -80,7 +80,7 @@ class _Day:
     def vision(self) -> Iterator[Submission]:
         """Trains all day, most of it in the morning, more than is its own."""
         for number, at in enumerate(self._times(34, early=True)):
-            hours = self._hours(0.6, 2.2)
+            hours = self._hours(0.5, 1.8)
             if number % 4 == 3:
                 pods = self._gpus(
                     "workers", self.rng.choice((2, 4)), self.rng.choice((1, 2)), hours
@@ -94,9 +94,9 @@ class _Day:
 
     def speech(self) -> Iterator[Submission]:
         """Large JobSets in a strict queue, from noon on."""
-        for number, at in enumerate(self._times(20, early=False)):
+        for number, at in enumerate(self._times(18, early=False)):
             name, count, gpus = self.rng.choice(_SPEECH)
-            hours = self._hours(0.5, 1.4)
+            hours = self._hours(0.5, 1.2)
             parts = [
                 self._cpus("leader", 1, "2", "4Gi", hours),
                 self._gpus("workers", count, gpus, hours),
@@ -138,7 +138,7 @@ class _Day:
 
     def _times(self, count: int, *, early: bool | None) -> list[float]:
         """When the workloads of a team come; ``early`` None: all through the day."""
-        mode = {True: 0.15, False: 0.75, None: 0.5}[early]
+        mode = {True: 0.15, False: 0.6, None: 0.5}[early]
         number = max(3, round(count * self.share))
         return sorted(self.rng.triangular(0.01, LAST, mode * LAST) for _ in range(number))
 
@@ -163,6 +163,6 @@ class _Day:
 
 
 _VISION = (("train", 4, 1), ("train", 8, 1), ("eval", 1, 1), ("eval", 2, 1), ("segment", 1, 4))
-_SPEECH = (("pretrain", 4, 2), ("pretrain", 8, 1), ("align", 2, 1), ("voices", 2, 2))
+_SPEECH = (("pretrain", 4, 2), ("align", 2, 1), ("align", 3, 1), ("voices", 2, 2))
 _ETL = (("ingest", 4, "2", "4Gi"), ("compact", 2, "3", "8Gi"), ("report", 1, "2", "2Gi"))
 _WEB = (("thumbnails", 4, "1", "2Gi"), ("index", 2, "2", "4Gi"), ("mailing", 1, "500m", "1Gi"))
