@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -29,9 +30,13 @@ class Hook:
         self.authority = trustme.CA()
         self.reviews: list[dict[str, Any]] = []
         self.address = ""
+        self.port = 0
+        self.together: asyncio.Barrier | None = None  # answer only when so many are asked
 
     async def answer(self, request: web.Request) -> web.Response:
         review = await request.json()
+        if self.together is not None:
+            await self.together.wait()
         self.reviews.append(review["request"] | {"path": request.path_qs})
         response = {"uid": review["request"]["uid"], "allowed": True}
         kind = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
@@ -42,21 +47,30 @@ class Hook:
 
         return base64.b64encode(self.authority.cert_pem.bytes()).decode()
 
+    @asynccontextmanager
+    async def served(self, port: int = 0) -> AsyncIterator[None]:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.authority.issue_cert("tidegate.tidegate-system.svc").configure_cert(context)
+        application = web.Application()
+        application.router.add_post("/{path}", self.answer)
+        runner = web.AppRunner(application, access_log=None)
+        await runner.setup()
+        await web.TCPSite(
+            runner, "127.0.0.1", port, ssl_context=context, reuse_address=True
+        ).start()
+        self.port = runner.addresses[0][1]
+        self.address = f"https://127.0.0.1:{self.port}"
+        try:
+            yield
+        finally:
+            await runner.cleanup()
+
 
 @pytest.fixture
 async def hook() -> AsyncIterator[Hook]:
     made = Hook()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.authority.issue_cert("tidegate.tidegate-system.svc").configure_cert(context)
-    application = web.Application()
-    application.router.add_post("/{path}", made.answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    made.address = f"https://127.0.0.1:{runner.addresses[0][1]}"
-    yield made
-    await runner.cleanup()
+    async with made.served():
+        yield made
 
 
 def configuration(**fields: Any) -> dict[str, Any]:
@@ -91,6 +105,18 @@ async def test_a_service_is_called_at_its_address_under_its_name(hook: Hook):
     api, chain = await with_chain(hook, clientConfig=client)
     await api.create(JOBS, "default", job("t"), user=ADMIN)
     assert [review["path"] for review in hook.reviews] == ["/validate?timeout=2s"]
+    await chain.close()
+
+
+async def test_a_webhook_that_restarted_is_called_on_a_new_connection():
+    hook = Hook()
+    async with hook.served():
+        client = {"service": SERVICE, "caBundle": hook.bundle()}
+        api, chain = await with_chain(hook, clientConfig=client)
+        await api.create(JOBS, "default", job("a"), user=ADMIN)
+    async with hook.served(hook.port):
+        await api.create(JOBS, "default", job("b"), user=ADMIN)
+    assert [review["name"] for review in hook.reviews] == ["a", "b"]
     await chain.close()
 
 
@@ -171,18 +197,11 @@ async def test_a_webhook_with_side_effects_fails_a_dry_run(side_effects: str):
 
 
 async def test_validating_webhooks_are_asked_at_the_same_time(hook: Hook):
-    both = asyncio.Barrier(2)
-    answer = hook.answer
-
-    async def together(request: web.Request) -> web.Response:
-        await both.wait()
-        return await answer(request)
-
     client = {"service": SERVICE, "caBundle": hook.bundle()}
     api, chain = await with_chain(hook, clientConfig=client)
     body = configuration(clientConfig=client, name="second.tidegate.dev")
     body["metadata"]["name"] = "second"
-    hook.answer = together  # type: ignore[method-assign]
+    hook.together = asyncio.Barrier(2)
     await api.create(VALIDATING_WEBHOOKS, "", body, user=ADMIN)
     await api.create(JOBS, "default", job("t"), user=ADMIN)
     assert len(hook.reviews) == 2

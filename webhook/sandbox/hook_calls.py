@@ -67,7 +67,7 @@ class HookClient:
         target, server_name = self._address(hook)
         try:
             async with asyncio.timeout(hook.timeout_seconds):
-                raw = await self._post(target, server_name, hook, body)
+                raw = await self._post_again(target, server_name, hook, body)
         except TimeoutError:
             raise _unreachable(target, "context deadline exceeded") from None
         except (aiohttp.ClientError, OSError) as error:
@@ -87,6 +87,17 @@ class HookClient:
             asked = f"https://{host}:{port}{path}?timeout={seconds}s"
             raise _unreachable(asked, f'service "{service["name"]}" not found')
         return URL(address).with_path(path) % timeout, host
+
+    async def _post_again(
+        self, target: URL, server_name: str | None, hook: Hook, body: bytes
+    ) -> tuple[int, bytes]:
+        """A kept connection may have been closed meanwhile: like Go's client, try a new one."""
+        try:
+            return await self._post(target, server_name, hook, body)
+        except aiohttp.ClientConnectorError:
+            raise
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+            return await self._post(target, server_name, hook, body)
 
     async def _post(
         self, target: URL, server_name: str | None, hook: Hook, body: bytes

@@ -11,11 +11,6 @@ from webhook.sandbox.strategies.fields import items
 Conditions = list[Object]
 
 
-def stated(conditions: Conditions, name: str) -> bool:
-    """Whether the condition is there and true."""
-    return any(c.get("type") == name and c.get("status") == "True" for c in conditions)
-
-
 def conditions_of(obj: Object) -> Conditions:
     return items(obj, "status", "conditions")
 
