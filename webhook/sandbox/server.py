@@ -10,12 +10,12 @@ also through ``restart()``, which closes the port and opens it again.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import socket
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,6 +29,7 @@ from webhook.sandbox.http import Front
 from webhook.sandbox.identity import MASTERS, user_named
 from webhook.sandbox.kubeconfig import kubeconfig_text
 from webhook.sandbox.namespaces import empty_terminating
+from webhook.sandbox.players import Players
 from webhook.sandbox.resources import User
 from webhook.sandbox.store import Store
 from webhook.sandbox.webhooks import AdmissionChain
@@ -42,15 +43,28 @@ USERS: Mapping[str, User] = {
 }
 _SHUTDOWN_SECONDS = 0.5
 
+log = logging.getLogger(__name__)
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    """A player that fails leaves a cluster that stands still: say so at once."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a controller of the sandbox has failed", exc_info=error)
+
 
 class Sandbox:
-    """A running API server; ``players`` makes Jobs and pods move as a cluster would."""
+    """A running API server; ``players`` makes Jobs and pods move as a cluster would.
+
+    ``speed`` is how much faster than real time pods run, ``ring`` how many changes of a kind are
+    remembered for watches; port 0 is any that is free.
+    """
 
     def __init__(
         self,
         *,
         port: int = 0,
         players: bool = True,
+        speed: float = 1.0,
         ring: int = 10_000,
         bookmark_seconds: float = 60.0,
         users: Mapping[str, User] = USERS,
@@ -69,6 +83,7 @@ class Sandbox:
         )
         self._runner: web.AppRunner | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self.players = Players(self.api, speed=speed)
         self.admission = AdmissionChain(self.api)
         self.api.use_admission(self.admission)
 
@@ -95,11 +110,9 @@ class Sandbox:
 
     async def __aenter__(self) -> Self:
         await self._open()
-        self._tasks.append(asyncio.create_task(empty_terminating(self.api)))
+        self._run(empty_terminating(self.api))
         if self._with_players:
-            from webhook.sandbox.players import play
-
-            self._tasks.append(asyncio.create_task(play(self.api)))
+            self._run(self.players.run())
         return self
 
     async def __aexit__(
@@ -110,12 +123,15 @@ class Sandbox:
     ) -> None:
         for task in self._tasks:
             task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # reported when they failed
         await self._close()
         await self.admission.close()
         self._folder.cleanup()
+
+    def _run(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        task.add_done_callback(_report)
+        self._tasks.append(task)
 
     async def restart(self) -> None:
         """Close the port, cutting every connection, and open it again with the same data."""
@@ -138,7 +154,6 @@ class Sandbox:
         self._runner = runner
 
     async def _close(self) -> None:
-        self.faults.clear()
         self.faults.drop_watches()
         if self._runner is not None:
             await self._runner.cleanup()
