@@ -99,6 +99,17 @@ def test_the_height_is_taken_anew_after_every_step() -> None:
     assert started(core) == ["a0", "b0", "a1"]
 
 
+def test_whoever_stops_does_not_count_when_it_is_asked_who_borrows() -> None:
+    core = Core(pair(2, 2))
+    gone = running(job("gone", "a", cpu=4))
+    see_all(core, gone, job("owner", "a", cpu=2), job("borrower", "b", cpu=3, priority=9))
+    core.see(stopping(gone))
+    assert started(core) == []
+    assert core.reason(Uid("owner"), 0.0).kind is Because.VICTIMS
+    core.forget(Uid("gone"))
+    assert started(core) == ["owner"]
+
+
 def test_a_blocked_strict_queue_keeps_its_own_for_its_first() -> None:
     core = Core(pair(5, 5, strict="a"))
     see_all(core, running(job("r", "b", cpu=6)), job("head", "a", cpu=5, place=9))

@@ -72,8 +72,8 @@ class Seat:
         """What the ledger charges for the quota that it keeps from the others while blocked."""
         self.settled: tuple[Waiting | None, int, int] | None = None
         self._ledger = ledger
-        self._free = Free(ledger.promised, queue)
-        self._bare_free = Free(ledger.afterwards, queue)
+        self._free = Free(ledger.tree, ledger.promised, queue)
+        self._bare_free = Free(ledger.tree, ledger.afterwards, queue)
         self._shift = -1
 
     def free(self) -> Free:
@@ -275,21 +275,19 @@ class Contest:
     def _best(self, heap: Heap) -> Nominee | None:
         """Ask in the order of the bounds until the best answer beats the next bound."""
         best: Nominee | None = None
-        beaten: list[Nominee] = []
+        answers: list[tuple[Key, Nominee]] = []
         while heap and (best is None or heap[0][0] < best.key):
-            nominee = self.nominee(self.seats[heappop(heap)[1]])
-            if nominee is None:
-                continue
-            if best is None:
-                best = nominee
-            elif nominee.key < best.key:
-                beaten.append(best)
-                best = nominee
-            else:
-                beaten.append(nominee)
-        for nominee in beaten:
-            seat = self.seats[nominee.queue]
-            heappush(heap, (self._bound(seat, nominee.entry.place), nominee.queue))
+            bound, queue = heappop(heap)
+            nominee = self.nominee(self.seats[queue])
+            if nominee is not None:
+                answers.append((bound, nominee))
+                if best is None or nominee.key < best.key:
+                    best = nominee
+        for bound, nominee in answers:
+            if nominee is not best:
+                fickle = self.seats[nominee.queue].line.fickle
+                after = bound if fickle else (bound[0], nominee.entry.place)
+                heappush(heap, (after, nominee.queue))
         return best
 
     def nominee(self, seat: Seat) -> Nominee | None:
@@ -298,12 +296,13 @@ class Contest:
             entry = None if seat.planned or seat.blocked else seat.line.first()
             choice = self.judge(seat, entry.shape) if entry is not None else None
             return self._nominate(seat, entry, choice)
-        free = seat.free()
+        free, shift = seat.free(), self.ledger.shifts[seat.root]
         for block in seat.line.blocks:
             if not seat.may_fit(block.need(), free):
                 continue
             for group in block.groups:
-                choice = self.judge(seat, group.shape)
+                shape = group.shape
+                choice = shape.choice if shape.shift == shift else self.judge(seat, shape)
                 if choice is not None:
                     return self._nominate(seat, group.first(), choice)
         return None
@@ -343,14 +342,14 @@ class Contest:
         Blocked is whose first does not fit although nobody held anything back: so two queues
         never block each other by what they hold back alone.
         """
-        moves, returns = self.ledger.moves[root], self.ledger.returns[root]
+        moves, refunds = self.ledger.moves[root], self.ledger.refunds[root]
         for seat in self._keepers.get(root, ()):
             first = None if seat.planned else seat.line.first()
             known = seat.settled
             if known is None or known[0] is not first or known[1] != moves:
-                same = known is not None and known[0] is first and known[2] == returns
+                same = known is not None and known[0] is first and known[2] == refunds
                 self._hold_back(seat, first, still=same)
-                seat.settled = (first, moves, returns)
+                seat.settled = (first, moves, refunds)
 
     def _hold_back(self, seat: Seat, first: Waiting | None, *, still: bool) -> None:
         """``still``: the same one is first, and nothing was given back since."""

@@ -92,14 +92,14 @@ class Usage:
 class Free(dict[int, Amount]):
     """What is available to one queue, each number looked up once, until it is cleared."""
 
-    __slots__ = ("_queue", "_usage")
+    __slots__ = ("_below", "_queue", "_tree", "_used")
 
-    def __init__(self, usage: Usage, queue: int) -> None:
+    def __init__(self, tree: Tree, usage: Usage, queue: int) -> None:
         super().__init__()
-        self._usage, self._queue = usage, queue
+        self._tree, self._used, self._below, self._queue = tree, usage.used, usage.below, queue
 
     def __missing__(self, number: int) -> Amount:
-        self[number] = found = self._usage.available(self._queue, number)
+        self[number] = found = self._tree.available(self._queue, number, self._used, self._below)
         return found
 
 
@@ -127,6 +127,8 @@ class Ledger:
         """Per root: how often anything changed in ``afterwards``."""
         self.returns = [0] * len(tree.names)
         """Per root: how often something was given back there."""
+        self.refunds = [0] * len(tree.names)
+        """Per root: the same in ``afterwards`` alone."""
         self.stopping = [0] * len(tree.names)
         """Per root: how many are stopping."""
         self.touched: set[int] = set()
@@ -176,8 +178,10 @@ class Ledger:
             self.stopping[root] += sign
         else:
             self.shifts[root] += 1
-            self.moves[root] += stage is not Stage.HELD_BACK
             self.returns[root] += sign < 0
+            if stage is not Stage.HELD_BACK:
+                self.moves[root] += 1
+                self.refunds[root] += sign < 0
         for usage in self._counted[stage]:
             for number, amount in charges:
                 usage.charge(queue, number, sign * amount)

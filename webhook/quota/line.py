@@ -166,6 +166,8 @@ class Line:
 
     def need(self) -> tuple[Amount, ...]:
         """The least that anybody asks of each resource; only of a line that is not empty."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].need()
         return minimum([block.need() for block in self.blocks])
 
     def _block_of(self, place: Place) -> int:

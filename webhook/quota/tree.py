@@ -123,13 +123,6 @@ class Tree:
 
     def available(self, node: int, number: int, used: Rows, below: Below) -> Amount:
         """How much more may be held there; below 0: by how much too much is held."""
-        free = self._free(node, number, used)
-        if number in self.capped[node]:
-            for capped, cap in self.capped[node][number]:
-                free = min(free, cap - below[capped].get(number, 0))
-        return free
-
-    def _free(self, node: int, number: int, used: Rows) -> Amount:
         path = self.paths[node]
         root = path[-1]
         free = self.subtree[root][number] - used[root][number]
@@ -140,6 +133,9 @@ class Tree:
                 free = min(free, lent - max(0, held - kept) + limits[number])
             if held < kept:
                 free += kept - held
+        if number in self.capped[node]:
+            for capped, cap in self.capped[node][number]:
+                free = min(free, cap - below[capped].get(number, 0))
         return free
 
     def potential(self, node: int, number: int) -> Amount:
