@@ -14,12 +14,16 @@ WARNING_LIMIT = 400
 """Characters; the API server passes 400 and drops any warning that holds a line end."""
 
 
+REASONS = {403: "Forbidden", 503: "ServiceUnavailable"}
+
+
 def respond(request: Request, decision: Decision) -> dict[str, Any]:
     """The AdmissionReview to send back."""
     response: dict[str, Any] = {"uid": request.uid, "allowed": decision.allowed}
     if not decision.allowed:
         message = "\n".join(refusal.line for refusal in decision.refusals)
-        response["status"] = {"code": decision.code, "reason": "Forbidden", "message": message}
+        reason = REASONS.get(decision.code, "Forbidden")
+        response["status"] = {"code": decision.code, "reason": reason, "message": message}
     elif decision.patch:
         response |= {"patchType": "JSONPatch", "patch": encode_patch(decision.patch)}
     if decision.warnings:

@@ -103,8 +103,8 @@ class ClusterMemory:
             for kind in self._watched:
                 group.create_task(one(kind), name=f"watch-{kind.plural}")
 
-    async def look_up(self, client: Client, ref: ParentRef, *, seconds: float) -> None:
-        """Ask for a parent now; what is found is remembered, what fails changes nothing."""
+    async def look_up(self, client: Client, ref: ParentRef, *, seconds: float) -> bool:
+        """Ask for a parent now and remember what is found; False where nobody could tell."""
         try:
             found = await client.get(ref.kind, ref.namespace, ref.name, seconds=seconds)
         except NotFound:
@@ -113,8 +113,10 @@ class ClusterMemory:
             log.warning(
                 "look-up of %s %s/%s: %s", ref.kind.name, ref.namespace, ref.name, error.describe()
             )
+            return False
         else:
             self._remember(ref.kind, _trim(found))
+        return True
 
     def _remember(self, kind: Kind, obj: Object) -> None:
         place = _place(kind, obj)
@@ -140,6 +142,8 @@ def _other(known: Object, obj: Object) -> bool:
 
 
 def _trim(obj: Object) -> Object:
-    """The webhook reads no status of a parent, and statuses are long."""
-    obj.pop("status", None)
+    """Of a parent's status only its conditions are read (has it finished?), and statuses are long."""
+    status = obj.pop("status", None) or {}
+    if "conditions" in status:
+        obj["status"] = {"conditions": status["conditions"]}
     return obj

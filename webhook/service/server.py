@@ -17,7 +17,7 @@ import orjson
 from aiohttp import web
 
 from webhook.admission.decide import Judge, mutate, validate
-from webhook.admission.decision import Decision
+from webhook.admission.decision import Decision, Refusal
 from webhook.admission.kinship import parent_wanted
 from webhook.admission.knowledge import Identity
 from webhook.admission.respond import respond, respond_to_bad
@@ -32,6 +32,11 @@ log = logging.getLogger(__name__)
 
 MAX_BODY = 8 * 1024 * 1024
 """An object and its old state, each at most what etcd holds, and room for how JSON is written."""
+
+UNKNOWN_PARENT = Decision(
+    refusals=(Refusal("tidegate could not ask the API server for the owner; try again"),), code=503
+)
+"""Whose controller made it will try again. To take it for a root would queue it apart from its parent for ever."""
 
 Answer = Callable[[Request, Judge, float], Decision]
 
@@ -123,7 +128,9 @@ class Webhook:
     async def _answered(self, review: Request, path: str, answer: Answer) -> dict[str, Any]:
         if ref := parent_wanted(review, self._memory):
             self._metrics.count("tidegate_lookups_total")
-            await self._memory.look_up(self._client, ref, seconds=self._lookup_seconds)
+            if not await self._memory.look_up(self._client, ref, seconds=self._lookup_seconds):
+                self._metrics.count("tidegate_reviews_total", path, "unknown parent")
+                return respond(review, UNKNOWN_PARENT)
         try:
             decision = answer(review, self._judge(), self._clock())
             response = respond(review, decision)
