@@ -423,8 +423,10 @@ def test_a_day_goes_by_and_nothing_is_over_quota(children: Path) -> None:
 def test_sigterm_ends_everything_and_says_how_far_it_came(children: Path) -> None:
     with demo("--once", "--seconds", "60", folder=children) as process:
         assert process.stderr is not None
-        while "join in" not in process.stderr.readline():
-            assert process.poll() is None
+        said = [process.stderr.readline()]
+        while "join in" not in said[-1]:
+            assert said[-1], said
+            said.append(process.stderr.readline())
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
