@@ -157,3 +157,24 @@ def test_server_side_apply_works_or_says_what_to_do(kubectl: Kubectl, is_sandbox
         assert "use kubectl apply without --server-side" in done.stderr
     else:
         assert done.stdout == "job.batch/t1 serverside-applied\n"
+
+
+def test_a_jobset_as_a_custom_resource(kubectl: Kubectl):
+    template = {"spec": {**job("x")["spec"], "parallelism": 1, "completions": 1}}
+    made = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "js"},
+        "spec": {"suspend": True, "replicatedJobs": [{"name": "w", "template": template}]},
+    }
+    done = kubectl.ok("apply", "-f", "-", stdin=json.dumps(made))
+    assert done == "jobset.jobset.x-k8s.io/js created\n"
+    heading, row = kubectl.ok("get", "jobsets").splitlines()
+    assert heading.split() == ["NAME", "TERMINALSTATE", "RESTARTS", "COMPLETED", "SUSPENDED", "AGE"]
+    assert row.split()[0] == "js"
+    assert "Replicated Jobs:" in kubectl.ok("describe", "jobset", "js")
+    patch = '{"metadata":{"labels":{"a":"b"}}}'
+    assert "patched" in kubectl.ok("patch", "jobset", "js", "--type=merge", "-p", patch)
+    refused = kubectl.run("patch", "jobset", "js", "--type=strategic", "-p", patch)
+    assert refused.returncode == 1
+    assert "deleted" in kubectl.ok("delete", "jobset", "js")
