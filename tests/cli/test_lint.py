@@ -122,9 +122,9 @@ def test_warnings_count_only_when_asked_to(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_utf8_is_one_problem(tmp_path: Path) -> None:
     (tmp_path / "a.tide").write_bytes(b"queue \xff { }\nroute to nowhere\n")
-    (tmp_path / "b.tide").write_text("route to q\n")
+    (tmp_path / "b.tide").write_text("rout to q\n")
     result = lint(tmp_path)
-    assert [code for _, code in found(result, tmp_path)] == ["TG001", "TG104"]
+    assert [code for _, code in found(result, tmp_path)] == ["TG001", "TG004"]
 
 
 def test_output_that_is_no_terminal_has_no_colour(tmp_path: Path) -> None:

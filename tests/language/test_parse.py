@@ -73,6 +73,31 @@ cohort c {
   queue b { quota { cpu 1 } }
 }
 route to d                               ### TG104 "no queue named `d`"
+---
+cohort c {
+  queue a {
+    quota                                ### TG005 "`{` is missing behind `quota`"
+      cpu 1 borrow 2
+      memory 5Gi
+    }
+    order strict
+  }
+}
+---
+cohort c {
+  queue a {
+    quota { cpu 1 } }
+    order strict
+  }
+}                                        ### TG006 "this `}` closes nothing"
+queue b in c { quota { cpu 1 borrow 2 } }
+---
+resorce gpu = nvidia.com/gpu             ### TG004 "`resorce` is no statement"
+queue a { quota { gpu 5 } }
+route to a
+---
+queue a { quota { gpu 5 } }              ### TG108 "no resource named `gpu`"
+deny b when requests.gpu > 1 { message "{requests.gpu}" }
 """
 
 

@@ -27,9 +27,21 @@ def check(files: Sequence[File]) -> tuple[Policy | None, tuple[Problem, ...]]:
     """The policy of all files, None where there are errors; findings in the order of the files."""
     found: list[Problem] = []
     policy = _policy(tuple(files), found)
-    problems = sorted_problems(found, [file.path for file in files])
+    problems = _first_of_each(sorted_problems(found, [file.path for file in files]))
     unread = any(file.unread for file in files)
     return (None if unread or has_errors(problems) else policy), problems
+
+
+def _first_of_each(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """A resource that is missing is one problem, whether quotas or conditions name it."""
+    missing: set[str] = set()
+    kept: list[Problem] = []
+    for each in problems:
+        if each.code == "TG108" and each.message in missing:
+            continue
+        missing.add(each.message)
+        kept.append(each)
+    return tuple(kept)
 
 
 def lint(texts: Sequence[tuple[str, str]]) -> tuple[Policy | None, tuple[Problem, ...]]:
@@ -106,7 +118,8 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     )
     found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
     found += [*cycle_problems, *quotas.problems, *rules.problems, *names.unknown_problems()]
-    if not in_cycle:
+    if not in_cycle and not names.incomplete and not has_errors(found):
+        # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())
     return policy
 

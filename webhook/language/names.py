@@ -28,14 +28,15 @@ from webhook.language.syntax import (
     Statement,
     Word,
 )
-from webhook.language.words import RESERVED
+from webhook.language.words import RESERVED, STATEMENTS
 
 What: TypeAlias = Literal["queue", "cohort", "flavor", "priority", "resource", "rule"]
 _NAME: Final = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _ALIAS: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 _DECLARES: Final = re.compile(
-    r"\b(queue|cohort|flavor|priority|resource|route|deny|warn|set)[ \t]+([A-Za-z0-9_./-]+)"
+    r"\b(queue|cohort|flavor|priority|resource|route|deny|warn|set)[ \t]+([A-Za-z0-9_./-]*)"
 )
+_HEAD: Final = re.compile(r"([A-Za-z0-9_./-]+)[ \t]+([A-Za-z0-9_./-]+)")
 _RULES: Final = frozenset({"route", "deny", "warn", "set"})
 _CODES: Final[Mapping[What, str]] = {
     "queue": "TG104",
@@ -96,7 +97,7 @@ class Names:
 
     def unknown(self, what: What, word: Word, also: Sequence[str] = ()) -> None:
         """Somebody used a name that is not declared; ``also`` are valid names that no file declares."""
-        if (what, word.text) not in self.lost:
+        if (what, word.text) not in self.lost and (what, "") not in self.lost:
             self._unknown.setdefault((what, word.text), []).append((word, also))
 
     def unknown_problems(self) -> Iterator[Problem]:
@@ -142,7 +143,11 @@ def collect(files: Sequence[File]) -> Names:
 
 
 def _lost(file: File) -> Iterator[tuple[What, str]]:
+    """What the text that could not be read would have declared, "" for any name; generous on purpose."""
     for span in file.unread:
+        head = _HEAD.match(file.text, span.start, span.end)
+        if head is not None and head[1] not in STATEMENTS:  # a keyword with a typing mistake
+            yield from ((what, head[2]) for what in _CODES)
         for keyword, name in _DECLARES.findall(file.text, span.start, span.end):
             if keyword in _RULES:
                 yield "rule", name

@@ -7,6 +7,7 @@ blanked without a word. Never raises for a bad text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,12 +21,16 @@ from webhook.language.problems import Problem, problem, sorted_problems
 from webhook.language.scan import DEEPEST, MOST, Piece, Scanned, scan
 from webhook.language.syntax import File, Source, Span, Statement
 from webhook.language.trees import Builder
+from webhook.language.words import LATER, STATEMENTS, TOP
 
 LARGEST: Final = 256 * 1024
 """Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""
 DEEPEST_BLOCKS: Final = 32
 _STANDS_IN: Final = 'message ""'
 """In place of the one line a deny needs, so that a mistake in it does not hide those of its condition."""
+
+
+_ENTRY: Final = re.compile(r"[A-Za-z0-9_./-]+[ \t]+[+-]?[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,14 @@ def parse(text: str, *, path: str) -> Parsed:
     reader = _Reader(source, scanned)
     for piece in scanned.pieces:
         reader.read(piece)
+    unbalanced = any(p.code == "TG006" for p in scanned.problems)
     file = File(
-        path, tuple(reader.statements), scanned.comments, source, unread=tuple(reader.unread)
+        path,
+        tuple(reader.statements),
+        scanned.comments,
+        source,
+        unread=tuple(reader.unread),
+        unbalanced=unbalanced,
     )
     return Parsed(file, sorted_problems([*scanned.problems, *reader.problems], [path]))
 
@@ -74,6 +85,7 @@ class _Reader:
         self.source = source
         self.text = scanned.text
         self.odd = scanned.odd
+        self.surplus = scanned.surplus
         self.statements: list[Statement] = []
         self.problems: list[Problem] = []
         self.unread: list[Span] = []
@@ -81,7 +93,7 @@ class _Reader:
 
     def read(self, root: Piece) -> None:
         """Read one statement that stands outside of blocks, and those in it."""
-        if len(self.problems) >= MOST or self._too_deep(root):
+        if len(self.problems) >= MOST or self._fell_out(root) or self._too_deep(root):
             self.unread.append(self.source.span(root.start, root.end))
             return
         chars = list(self.text[root.start : root.end])
@@ -114,7 +126,7 @@ class _Reader:
         hurt = any(piece.start <= start <= piece.end for start in blanked)
         follows = root.unclosed_at is not None and at > root.unclosed_at
         known = not self.odd.isdisjoint(range(found.span.start, found.span.end + 1))
-        if not (hurt or follows or known):
+        if not (hurt or follows or known or (at == piece.start and self._fell_out(piece))):
             self.problems.append(found)
         self._blank(piece, root, chars, blanked)
 
@@ -131,6 +143,13 @@ class _Reader:
             chars[start : start + len(_STANDS_IN)] = _STANDS_IN
         blanked.add(piece.start)
         self.unread.append(self.source.span(piece.start, piece.end))
+
+    def _fell_out(self, piece: Piece) -> bool:
+        """True for a line of a block that a `}` too many closed before: that `}` is the mistake."""
+        if piece.start > self.surplus or piece.first in TOP or piece.first in LATER:
+            return False
+        line = self.text[piece.start : piece.end]
+        return piece.first in STATEMENTS or _ENTRY.match(line) is not None
 
     def _too_deep(self, root: Piece) -> bool:
         if root.deepest <= DEEPEST and _levels(root) <= DEEPEST_BLOCKS:

@@ -28,6 +28,7 @@ class QuotaReader:
         self.names = names
         self.resources = resources
         self.problems: list[Problem] = []
+        self._unbalanced = {file.path for file in files if file.unbalanced}
         self._unread = [span for file in files for span in file.unread]
 
     def cohorts(self) -> dict[str, model.Cohort]:
@@ -150,7 +151,7 @@ class QuotaReader:
         places: dict[str, Span] = {}
         for share in block.shares:
             resource = self.resources.resolve(share.resource)
-            if alone:
+            if alone and share.span.path not in self._unbalanced:
                 self._nobody(share, where)
             read = self._share(share, resource or share.resource.text)
             if resource is None or read is None:

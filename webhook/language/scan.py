@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from webhook.language import characters
 from webhook.language.problems import Problem, problem
 from webhook.language.syntax import Comment, Source
-from webhook.language.words import STATEMENTS
+from webhook.language.words import BLOCKS, STATEMENTS
 
 DEEPEST: Final = 100
 MOST: Final = 100
@@ -66,6 +66,8 @@ class Piece:
     """Brackets that were never closed: what has to be added for the grammar to see the end."""
     unclosed_at: int | None = None
     """Where the block begins that was never closed; what the grammar says behind it is no news."""
+    opened: bool = False
+    """A block of its own began."""
     deepest: int = 0
     flawed: bool = False
     """Something in it was already reported, so the grammar need not see it."""
@@ -88,6 +90,8 @@ class Scanned:
     pieces: list[Piece]
     comments: tuple[Comment, ...]
     problems: list[Problem]
+    surplus: int
+    """Offset of the last `}` that closes nothing, -1 where there is none."""
     odd: frozenset[int]
     """Offsets of the characters that were reported: what the grammar says there is no news."""
 
@@ -106,13 +110,9 @@ def scan(source: Source) -> Scanned:
     problems = [*odd, *cut.problems]
     for piece in cut.roots:
         _mark(piece, [p.span.start for p in odd if p.fix is None or len(p.fix.text) != 1])
-    return Scanned(
-        _without(text, cut.surplus),
-        cut.roots,
-        comments,
-        problems,
-        frozenset(p.span.start for p in odd),
-    )
+    plain, last = _without(text, cut.surplus), max(cut.surplus, default=-1)
+    known = frozenset(p.span.start for p in odd)
+    return Scanned(plain, cut.roots, comments, problems, last, known)
 
 
 def _without(text: str, offsets: list[int]) -> str:
@@ -197,8 +197,7 @@ def _never_closed(tokens: list[Token]) -> frozenset[int]:
 
     Asked only of a file whose braces do not balance: whoever indents nothing is otherwise left alone.
     """
-    balance = sum((t.text == "{") - (t.text == "}") for t in tokens if t.kind in ("open", "close"))
-    if balance <= 0:
+    if _balance(tokens) <= 0:
         return frozenset()
     return frozenset(
         at
@@ -208,6 +207,11 @@ def _never_closed(tokens: list[Token]) -> frozenset[int]:
         and (at == 0 or tokens[at - 1].kind == "line")
         and (at == 0 or tokens[at - 1].end == token.start)
     )
+
+
+def _balance(tokens: list[Token]) -> int:
+    """How many more braces open than close."""
+    return sum((t.text == "{") - (t.text == "}") for t in tokens if t.kind in ("open", "close"))
 
 
 class _Cutter:
@@ -220,6 +224,7 @@ class _Cutter:
         self.problems: list[Problem] = []
         self.surplus: list[int] = []
         self._next = _next_of(tokens)
+        self._too_many_close = max(0, -_balance(tokens))
         self._closed_for_them = 0
         self._suspected: Token | None = None
         self._first_of_line = True
@@ -267,6 +272,7 @@ class _Cutter:
         root = self.roots[-1]
         root.deepest = max(root.deepest, len(self._open))
         if block:
+            piece.opened = True
             self._owner, self._piece = piece, None
 
     def _value_expected(self, token: Token, piece: Piece) -> bool:
@@ -323,7 +329,19 @@ class _Cutter:
                 self._open.pop()
         elif self._goes_on(at):
             return
+        if self._too_many_close and self._piece.first in BLOCKS and not self._piece.opened:
+            self._never_opened(self._piece)
         self._piece = None
+
+    def _never_opened(self, piece: Piece) -> None:
+        """Braces do not balance, and here is a head without one: read on as if it stood there."""
+        self._too_many_close -= 1
+        piece.flawed = piece.opened = True
+        self._open.append((Token("open", piece.end, piece.end, "{"), piece, True))
+        self._owner = piece
+        message = f"`{{` is missing behind `{self._before.text if self._before else piece.first}`"
+        span = self.source.span(piece.end, piece.end)
+        self.problems.append(problem("TG005", span, message))
 
     def _after(self, at: int) -> Token | None:
         following = self._next[at]

@@ -240,6 +240,8 @@ class File:
     comments: tuple[Comment, ...]
     source: Source = field(compare=False, repr=False)
     unread: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    unbalanced: bool = field(default=False, compare=False)
+    """True where braces do not match, so that nobody knows what stands in which block."""
 
     @property
     def text(self) -> str:

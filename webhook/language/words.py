@@ -15,6 +15,8 @@ IN_COHORT: Final = ("pool", "cap", "cohort", "queue")
 IN_QUEUE: Final = ("quota", "order")
 IN_FLAVOR: Final = ("node", "tolerate")
 STATEMENTS: Final = frozenset({*TOP, *IN_COHORT, *IN_QUEUE, *IN_FLAVOR, "message"})
+BLOCKS: Final = frozenset({"flavor", "cohort", "pool", "cap", "queue", "quota", "deny"})
+"""Statements with a block."""
 LATER: Final = frozenset(
     {"warn", "set", "accept", "limit", "preempt", "prefer", "hold", "drain", "ready", "uncovered"}
     | {"share", "weight", "kind", "settings", "test"}

@@ -117,8 +117,6 @@ def _starves(entry: _Entry, cap: int, capacity: Capacity, quotas: Quotas) -> Ite
 def _unused_flavors(names: Names, entries: Iterable[_Entry]) -> Iterator[Problem]:
     """TG308: a flavor no quota names is never used."""
     used = {entry.what.flavor for entry in entries if entry.block.keyword != "cap"}
-    if names.incomplete:  # what could not be read may name it
-        return
     for name, flavor in names.flavors.items():
         if name not in used:
             message = f"no quota and no pool names flavor `{name}`"
