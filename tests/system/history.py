@@ -266,7 +266,9 @@ def need(obj: dict[str, Any]) -> int:
 
 def _job_pods(spec: dict[str, Any], status: dict[str, Any]) -> int:
     parallelism = spec.get("parallelism", 1)
-    left = spec.get("completions", parallelism) - status.get("succeeded", 0)
+    # ended pods on their way from one field of the status to the other are done for good in both
+    uncounted = len(status.get("uncountedTerminatedPods", {}).get("succeeded", []))
+    left = spec.get("completions", parallelism) - status.get("succeeded", 0) - uncounted
     return max(0, min(parallelism, left))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,8 @@ from tests.system.history import Entry, World, in_order, is_child, need, place, 
 
 PATIENCE_SECONDS = 3.0
 """How long a workload must have been waiting in sight before another may be said to have passed it."""
+SAME_PASS_SECONDS = 1.0
+"""Starts of one plan are written side by side, so their versions may change places; nobody is passed over by that."""
 
 
 @dataclass
@@ -44,13 +47,14 @@ def judge(entries: list[Entry], policy: Policy) -> Verdict:
     verdict, world = Verdict(), World()
     changes: dict[str, list[Entry]] = defaultdict(list)
     previous: dict[str, dict[str, Any]] = {}
-    for entry in in_order(entries):
+    ordered = in_order(entries)
+    started_at = _start_times(ordered)
+    for entry in ordered:
         verdict.versions += 1
         before = previous.get(entry.uid)
-        starts = _starts(entry, before)
-        if starts:
+        if _starts(entry, before):
             verdict.starts += 1
-            verdict.out_of_order += _passed_over(entry, world, policy)
+            verdict.out_of_order += _passed_over(entry, world, policy, started_at)
         world.take(entry)
         verdict.over += [
             f"{entry.version}: {name} is over by {amount}m"
@@ -77,21 +81,43 @@ def _starts(entry: Entry, before: dict[str, Any] | None) -> bool:
     return suspended(before) and not suspended(entry.object)
 
 
-def _passed_over(entry: Entry, world: World, policy: Policy) -> list[str]:
+def _start_times(entries: list[Entry]) -> dict[str, float]:
+    """Root → when its first start came to the recorder."""
+    previous: dict[str, dict[str, Any]] = {}
+    times: dict[str, float] = {}
+    for entry in entries:
+        if _starts(entry, previous.get(entry.uid)):
+            times.setdefault(entry.uid, entry.at)
+        previous[entry.uid] = entry.object
+    return times
+
+
+def _passed_over(
+    entry: Entry, world: World, policy: Policy, started_at: dict[str, float]
+) -> list[str]:
     """Those that stood before it in its queue, had been in sight for long enough, and fitted."""
     queue, found = _queue(entry.object), []
+    same_pass = entry.at + SAME_PASS_SECONDS
+    granted = {uid for uid, at in started_at.items() if at < same_pass}
     for obj in world.waiting():
-        if _queue(obj) != queue or obj["metadata"]["uid"] == entry.uid:
+        uid = obj["metadata"]["uid"]
+        if _queue(obj) != queue or uid in granted:
             continue
-        seen = world.waiting_since[obj["metadata"]["uid"]] < entry.at - PATIENCE_SECONDS
+        seen = world.waiting_since[uid] < entry.at - PATIENCE_SECONDS
         earlier = policy.place(obj) < policy.place(entry.object)
-        if seen and earlier and (policy.node(queue).strict or _fits(obj, world, policy)):
+        if seen and earlier and (policy.node(queue).strict or _fits(obj, world, policy, granted)):
             found.append(f"{entry.version}: {_name(entry.object)} started before {_name(obj)}")
     return found
 
 
-def _fits(obj: dict[str, Any], world: World, policy: Policy) -> bool:
+def _fits(
+    obj: dict[str, Any], world: World, policy: Policy, granted: Set[str] = frozenset()
+) -> bool:
+    """Beside what is held, what the same pass has granted, and what strict queues keep for their heads."""
     queue, usage = _queue(obj), dict(world.usage)
+    for other in world.waiting():
+        if other["metadata"]["uid"] in granted:
+            usage[_queue(other)] = usage.get(_queue(other), 0) + need(other)
     node = policy.node(queue)
     if node.strict and _head(queue, world, policy) is not obj:
         return False
