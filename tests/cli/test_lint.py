@@ -157,3 +157,21 @@ def test_the_command_loads_no_client_and_no_server(tmp_path: Path) -> None:
         [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert ended.stdout == "\n"
+
+
+@pytest.mark.parametrize(("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_a_terminal_gets_colour_unless_it_asks_not_to(
+    tmp_path: Path, environment: dict[str, str], colored: bool
+) -> None:
+    write(tmp_path, {"a.tide": WARNED})
+    reading, writing = os.openpty()
+    usual = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    subprocess.run(
+        [sys.executable, "-m", "webhook.cli.main", "lint", tmp_path],
+        cwd=ROOT, env=usual | environment, stdout=writing, stderr=subprocess.PIPE, check=True,
+    )  # fmt: skip
+    shown = os.read(reading, 4096)
+    os.close(writing)
+    os.close(reading)
+    assert (b"\x1b[1;33mwarning[TG308]" in shown) == colored
+    assert b"TG308" in shown
