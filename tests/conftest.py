@@ -13,14 +13,20 @@ settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
-# pytest-asyncio saves "the current loop" around a synchronous fixture; on Python 3.11 merely asking
-# makes one, which nobody closes, and its ResourceWarning fails some later test. Not if it was set.
-asyncio.set_event_loop(None)
-
 VERSIONS = pytest.StashKey[dict[str, str]]()
 
 # Set in CI, where a tier that skips itself would go unnoticed.
 REQUIRED_VARIABLE = "TIDEGATE_REQUIRE_CLUSTER"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loop_of_the_main_thread() -> Iterator[None]:
+    """Plugins ask for it before a test runs; where there is none, Python 3.11 makes one, to leak."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 @pytest.fixture(scope="session")
