@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 from time import process_time
 from typing import NamedTuple
@@ -156,7 +157,7 @@ def test_what_a_start_costs() -> None:
                 f"{row.waiting:>9,} {row.starts:>7,} {row.verdicts:>15.1f}"
                 f" {row.microseconds:>13.0f} {row.idle_microseconds:>8.1f}"
             )
-        for small, large in zip(rows, rows[1:], strict=False):
+        for small, large in pairwise(rows):
             print(
                 f"{small.waiting:>9,} -> {large.waiting:,}: verdicts x"
                 f"{large.verdicts / small.verdicts:.2f}, CPU x"

@@ -324,3 +324,69 @@ def test_status_counts_by_priority() -> None:
 )
 def test_resource_versions_compare_as_numbers(one: str, other: str, expected: bool) -> None:
     assert is_older(one, other) is expected
+
+
+def planned() -> tuple[Core, Workload]:
+    """x has its capacity as soon as the pods of `gone` have left."""
+    core, waits = Core(alone()), job("x", "a", cpu=4, place=1, resource_version="5")
+    gone = running(job("gone", "a", cpu=4))
+    see_all(core, gone, waits)
+    core.see(stopping(gone))
+    assert core.plan(0.0).starts == ()
+    assert (status(core).planned, status(core).waiting) == (1, {})
+    return core, waits
+
+
+def test_a_planned_one_seen_again_stays_planned_and_starts_as_seen_last() -> None:
+    core, waits = planned()
+    core.see(replace(waits, resource_version="6", labels={"new": "yes"}))
+    core.see(waits)
+    assert core.reason(X, 0.0).kind is Because.VICTIMS
+    core.forget(Uid("gone"))
+    (start,) = core.plan(0.0).starts
+    assert (start.workload.resource_version, start.workload.labels) == ("6", {"new": "yes"})
+
+
+def test_a_planned_one_loses_its_place_when_held_changed_delayed_or_gone() -> None:
+    def held(core: Core, waits: Workload) -> None:
+        core.see(replace(waits, hold="", resource_version="6"))
+
+    def changed(core: Core, waits: Workload) -> None:
+        core.see(replace(waits, asks=(pods(cpu=9),), resource_version="6"))
+
+    def delayed(core: Core, waits: Workload) -> None:
+        core.refused(X, until=9.0)
+
+    def gone(core: Core, waits: Workload) -> None:
+        core.forget(X)
+
+    for lose in (held, changed, delayed, gone):
+        core, waits = planned()
+        lose(core, waits)
+        core.see(job("y", "a", cpu=2, place=2))
+        core.plan(0.0)
+        assert core.reason(Uid("y"), 0.0).kind is Because.VICTIMS, lose
+
+
+def test_pods_that_only_the_record_still_knows() -> None:
+    """The template changed its name; what was recorded for one pod counts for each that is left."""
+    core = Core(alone(8))
+    record = Admission("a", (Assigned("old", 4, {"cpu": "default"}, amounts(cpu=6)),), "", "")
+    core.see(running(job("x", "a", pods("new", cpu=9)), record, holds={"old": 2, "lost": 1}))
+    assert used(core) == 3
+
+
+def test_a_resource_that_the_policy_counts_since() -> None:
+    """Charged on the flavor the workload runs on, not on another that it never had to do with."""
+    core = Core(quotas(queue("a", quota("one", gpu=4)), flavors=[Flavor("one"), Flavor("two")]))
+    core.see(job("x", "a", gpu=1, cpu=2))
+    show(core, core.plan(0.0).starts)
+    more = queue("a", quota("two", gpu=4, cpu=8), quota("one", gpu=4, cpu=8))
+    core.replace(quotas(more, flavors=[Flavor("one"), Flavor("two")]))
+    pairs = [FlavorResource(flavor, "cpu") for flavor in ("one", "two")]
+    assert [used(core, pair=pair) for pair in pairs] == [2, 0]
+
+
+def test_the_core_knows_its_policy() -> None:
+    policy = alone()
+    assert Core(policy).quotas is policy

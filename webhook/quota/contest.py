@@ -181,7 +181,6 @@ class Contest:
             return None
         self.ledger.release(uid)
         self.seats[charge.queue].planned -= 1
-        self.wake(charge.queue)
         return self.planned[self.tree.roots[charge.queue]].pop(uid)
 
     def planned_of(self, uid: Uid) -> Planned | None:
@@ -245,13 +244,14 @@ class Contest:
         return self._heap(s for s in seats if s.queue in awake or (shaken and s.line.fickle))
 
     def _heap(self, seats: Iterable[Seat]) -> Heap:
-        heap = [
-            (self._bound(seat), seat.queue)
-            for seat in seats
-            if seat.line.blocks and seat.may_fit(seat.line.need(), seat.free())
-        ]
+        heap = [(self._bound(seat), seat.queue) for seat in seats if self._hopeful(seat)]
         heapify(heap)
         return heap
+
+    @staticmethod
+    def _hopeful(seat: Seat) -> bool:
+        line = seat.line
+        return bool(line.blocks) and not seat.blocked and seat.may_fit(line.need(), seat.free())
 
     def _open_again(self, heap: Heap, best: Nominee, root: int) -> None:
         """After a step: the queue that made it, and those in which less can be more."""
