@@ -36,6 +36,8 @@ MARK = "tidegate.dev/demo"
 ACCOUNT = "tidegate"
 TOKEN_SECONDS = 4 * 3600
 _RBAC = "rbac.authorization.k8s.io"
+GPU = "nvidia.com/gpu"
+NODE = Kind("Node", "", "v1", "nodes")
 SERVICE_ACCOUNT = Kind("ServiceAccount", "", "v1", "serviceaccounts")
 TOKEN = Kind("TokenRequest", "authentication.k8s.io", "v1", f"serviceaccounts/{ACCOUNT}/token")
 CLUSTER_ROLE = Kind("ClusterRole", _RBAC, "v1", "clusterroles")
@@ -92,7 +94,8 @@ class Belongings:
 async def borrowed(lent: Lent, folder: Path, say: Say) -> AsyncIterator[Stage]:
     """The cluster of a context, with the demo's namespaces in it while the body runs."""
     async with connected(lent.kubeconfig, lent.context) as client:
-        await _look(client, say)
+        await _look(client)
+        await _warn(client, say)
         mine = Belongings(client, say)
         try:
             await _furnish(mine)
@@ -122,7 +125,7 @@ def _stage(client: Client, lent: Lent, serve: Path) -> Stage:
     )
 
 
-async def _look(client: Client, say: Say) -> None:
+async def _look(client: Client) -> None:
     """Whoever is there already must neither be counted nor disturbed."""
     try:
         await client.get(MUTATING, "", "tidegate")
@@ -138,10 +141,21 @@ async def _look(client: Client, say: Say) -> None:
                 if page.items:
                     raise NoStage(f"there are {kind.plural} in queues in this cluster already")
                 break
-        except NotFound:
-            say("warning: the cluster has no JobSets: a third of the demo's work needs them")
+        except NotFound as error:
+            raise NoStage(f"the cluster serves no {kind.plural}, which the demo needs") from error
         except ApiError as error:
             raise NoStage(f"cannot list {kind.plural}: {error}") from error
+
+
+async def _warn(client: Client, say: Say) -> None:
+    """Quota is given without a look at nodes: what no node can run starts, and its pods wait."""
+    try:
+        async for page in client.pages(NODE):
+            if any(GPU in node.get("status", {}).get("allocatable", {}) for node in page.items):
+                return
+    except ApiError:
+        return
+    say(f"warning: no node offers {GPU}; pods that ask for it will not run, and the demo not end")
 
 
 async def _furnish(mine: Belongings) -> None:
