@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
@@ -199,13 +200,13 @@ def test_a_priority_class_names_the_priority_where_the_policy_declares_it() -> N
 # Children
 
 
-def the_parent(**extra: object):
+def the_parent(**extra: Any) -> dict[str, Any]:
     parent = jobset(labels={Key.QUEUE: "small"}, **extra)
     parent["metadata"]["annotations"] = {Key.SUBMITTED: write_time(NOW)}
     return parent
 
 
-def the_child(parent, name: str = "js-workers-0", **spec: object):
+def the_child(parent: dict[str, Any], name: str = "js-workers-0", **spec: Any) -> dict[str, Any]:
     return owned(job(name, **({"parallelism": 2, "completions": 2} | spec)), parent)
 
 

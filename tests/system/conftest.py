@@ -51,7 +51,8 @@ def running_rig(server: Server, folder: Path, policy: str) -> Iterator[Rig]:
     policies = folder / "policies"
     policies.mkdir()
     (policies / "teams.tide").write_text(policy)
-    ready, stop, made = threading.Event(), asyncio.Event(), []
+    ready, stop = threading.Event(), asyncio.Event()
+    made: list[Any] = []
 
     async def drive() -> None:
         try:

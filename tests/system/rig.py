@@ -115,18 +115,13 @@ class Rig:
     ) -> None:
         self.server, self.policies, self.folder = server, policies, folder
         self._failure_policy = failure_policy
-        common = ["--policies", policies, *flags]
-        self.loop = Process(
-            "loop",
-            [
-                *["serve", "loop", *common, "--kubeconfig", server.kubeconfig("loop")],
-                *["--status-listen", "127.0.0.1:0"],
-            ],
-        )
-        self._webhook_flags = [
-            *["serve", "webhook", *common, "--kubeconfig", server.kubeconfig("loop")],
-            *["--listen", "127.0.0.1:0", "--self-signed-dir", folder / "certs", "--drain", "0"],
-        ]
+        common: list[str | Path] = ["--policies", policies, *flags]
+        kubeconfig = server.kubeconfig("loop")
+        loop: list[str | Path] = ["serve", "loop", *common, "--kubeconfig", kubeconfig]
+        self.loop = Process("loop", [*loop, "--status-listen", "127.0.0.1:0"])
+        webhook: list[str | Path] = ["serve", "webhook", *common, "--kubeconfig", kubeconfig]
+        webhook += ["--listen", "127.0.0.1:0", "--drain", "0"]
+        self._webhook_flags = [*webhook, "--self-signed-dir", folder / "certs"]
         self.webhook = Process("webhook", self._webhook_flags)
 
     async def __aenter__(self) -> Rig:

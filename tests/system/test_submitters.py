@@ -35,7 +35,7 @@ def alice(team: Client) -> Kubectl:
     return Kubectl(team.server.kubeconfig("alice"), team.namespace)
 
 
-def job(name: str, queue: str, pods: int = 1, **requests: str) -> dict[str, Any]:
+def job(name: str, queue: str, *, pods: int = 1, **requests: Any) -> dict[str, Any]:
     pod = pod_spec("1")
     pod["containers"][0]["resources"]["requests"] |= requests
     pod["containers"][0]["resources"]["limits"] = {k: v for k, v in requests.items() if "/" in k}
@@ -68,7 +68,7 @@ def refusal(done: Any) -> str:
 
 
 def test_a_denied_job_is_told_the_rule_its_place_and_the_numbers(alice: Kubectl) -> None:
-    done = create(alice, job("big", "gpus", **{"nvidia.com/gpu": "5"}))
+    done = create(alice, job("big", "gpus", pods=1, **{"nvidia.com/gpu": "5"}))
     assert refusal(done) == (
         "one workload may ask for at most 4 GPUs, this one asks for 5"
         " (deny too-big policies/teams.tide:14)"
