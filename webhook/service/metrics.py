@@ -60,6 +60,11 @@ METRICS: tuple[Metric, ...] = (
         "tidegate_policy_info", "gauge", "1 for the revision of the policy in force", ("revision",)
     ),
     Metric(
+        "tidegate_policy_differs",
+        "gauge",
+        "1 while the loop beside this webhook goes by another policy; for a moment that is normal",
+    ),
+    Metric(
         "tidegate_policy_stale_since_seconds",
         "gauge",
         "since when the policy files are broken and an older policy is in force; 0: they are not",

@@ -77,7 +77,7 @@ async def run_webhook(settings: WebhookSettings, *, ready: Ready) -> None:
             memory.follow(client, on_trouble=_counts(metrics)),
             policies.follow(_tells(policies, metrics), every_seconds=settings.policy_poll),
             tls.follow(every_seconds=settings.tls_poll),
-            _publish_expiry(tls, metrics),
+            _observe(tls, policies, reader, metrics),
         ]
         if reader is not None:
             background.append(reader.follow())
@@ -266,10 +266,20 @@ def _counts(metrics: Metrics) -> Callable[[Any, Exception], None]:
     return lambda kind, _: metrics.count("tidegate_watch_failures_total", kind.name)
 
 
-async def _publish_expiry(tls: ServingTls, metrics: Metrics) -> None:
+async def _observe(
+    tls: ServingTls, policies: PolicySource, reader: StatusReader | None, metrics: Metrics
+) -> None:
+    """What changes without a request; a loop under another policy is said once."""
+    differed = False
     while True:
         metrics.set("tidegate_certificate_expiry_seconds", tls.expires_at)
-        await asyncio.sleep(10)
+        ours = policies.current.revision if policies.current else ""
+        differs = reader is not None and reader.is_fresh and reader.revision != ours
+        if reader is not None and differs and not differed:
+            log.warning("the loop goes by another policy ours=%s loop=%s", ours, reader.revision)
+        metrics.set("tidegate_policy_differs", differs)
+        differed = differs
+        await asyncio.sleep(5)
 
 
 def _stop_signal() -> asyncio.Event:
