@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from rich.console import Console
 
@@ -20,6 +21,7 @@ from webhook.admission.decide import Judge, mutate
 from webhook.admission.knowledge import Identity
 from webhook.admission.rules import Rules
 from webhook.cli.demonstration.audit import Audit, Moment
+from webhook.cli.demonstration.borrowed import Lent, kubeconfig_of_account
 from webhook.cli.demonstration.day import refusal_text
 from webhook.cli.demonstration.grants import Grants
 from webhook.cli.demonstration.picture import (
@@ -32,6 +34,7 @@ from webhook.cli.demonstration.picture import (
     Waits,
 )
 from webhook.cli.demonstration.screen import screen
+from webhook.cli.demonstration.stage import NoStage
 from webhook.cli.demonstration.summary import Peak, Summary, amount_text, as_json, as_text, peaks
 from webhook.cli.demonstration.watching import Happening, Sort, World
 from webhook.cli.demonstration.workday import QUEUES, clock_text, workday
@@ -362,6 +365,32 @@ def test_peaks_name_every_resource_of_every_queue(policy: Policy) -> None:
 )
 def test_amounts_are_short(amount: int, resource: str, text: str) -> None:
     assert amount_text(amount, resource) == text
+
+
+# a cluster that is lent
+
+
+def test_the_account_of_the_demo_has_nothing_of_the_readers_credentials(tmp_path: Path) -> None:
+    config = {
+        "current-context": "mine",
+        "contexts": [{"name": "mine", "context": {"cluster": "c", "user": "me"}}],
+        "clusters": [
+            {"name": "c", "cluster": {"server": "https://x", "certificate-authority": "ca.crt"}}
+        ],
+        "users": [{"name": "me", "user": {"token": "secret"}}],
+    }
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(config))
+    text = kubeconfig_of_account(Lent(path, None, None), "token-of-the-account")
+    assert "secret" not in text
+    found = yaml.safe_load(text)
+    assert found["users"][0]["user"] == {"token": "token-of-the-account"}
+    assert found["clusters"][0]["cluster"] == {
+        "server": "https://x",
+        "certificate-authority": str(tmp_path / "ca.crt"),
+    }
+    with pytest.raises(NoStage, match="no 'other'"):
+        kubeconfig_of_account(Lent(path, "other", None), "t")
 
 
 # the command

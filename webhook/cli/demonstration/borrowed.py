@@ -38,6 +38,10 @@ TOKEN_SECONDS = 4 * 3600
 _RBAC = "rbac.authorization.k8s.io"
 GPU = "nvidia.com/gpu"
 NODE = Kind("Node", "", "v1", "nodes")
+_KINDS = (
+    "namespaces,clusterroles,clusterrolebindings,"
+    "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+)
 SERVICE_ACCOUNT = Kind("ServiceAccount", "", "v1", "serviceaccounts")
 TOKEN = Kind("TokenRequest", "authentication.k8s.io", "v1", f"serviceaccounts/{ACCOUNT}/token")
 CLUSTER_ROLE = Kind("ClusterRole", _RBAC, "v1", "clusterroles")
@@ -73,7 +77,7 @@ class Belongings:
         except Conflict as error:
             raise NoStage(
                 f"{kind.name} {about['name']} is there already and not this demo's; if an earlier demo"
-                f" left it: kubectl delete namespace,clusterrole,clusterrolebinding -l {MARK}"
+                f" left it: kubectl delete {_KINDS} -l {MARK}"
             ) from error
         except ApiError as error:
             raise NoStage(f"cannot create {kind.name} {about['name']}: {error}") from error
@@ -121,7 +125,7 @@ def _stage(client: Client, lent: Lent, serve: Path) -> Stage:
         name=NAME,
         listen=f"0.0.0.0:{port}" if lent.webhook_url else "127.0.0.1:0",
         url=lent.webhook_url,
-        namespaces={"matchLabels": {MARK: "true"}},
+        label=MARK,
     )
 
 

@@ -53,8 +53,8 @@ class Stage:
     listen: str = "127.0.0.1:0"
     url: str | None = None
     """How the API server reaches the webhook, where that is not the address it listens on"""
-    namespaces: Object | None = None
-    """The selector of the namespaces whose objects are reviewed; None: all but the system's"""
+    label: str | None = None
+    """Of the namespaces whose objects are reviewed, and of the configurations; None: all but the system's"""
 
     @property
     def tls_names(self) -> Sequence[str]:
@@ -71,9 +71,11 @@ class Stage:
             own_namespace=self.own_namespace,
             name=self.name,
         )
-        for hook in (hook for body in bodies for hook in body["webhooks"]):
-            if self.namespaces is not None:
-                hook["namespaceSelector"] = self.namespaces
+        if self.label is not None:
+            for body in bodies:
+                body["metadata"]["labels"] = {self.label: "true"}
+            for hook in (hook for body in bodies for hook in body["webhooks"]):
+                hook["namespaceSelector"] = {"matchLabels": {self.label: "true"}}
         return list(bodies)
 
 
