@@ -226,7 +226,7 @@ class Contest:
             one = self._take(best)
             if self._try_to_begin(one):
                 begun.append(one)
-            self._settle(root)
+            self._settle(root, after=best.queue)
             if self.ledger.returns[root] != returned:
                 heap, returned = self._heap(self._members[root]), self.ledger.returns[root]
             else:
@@ -336,17 +336,20 @@ class Contest:
         self.planned.setdefault(self.tree.roots[one.queue], {})[one.workload.uid] = one
         return one
 
-    def _settle(self, root: int) -> None:
+    def _settle(self, root: int, *, after: int | None = None) -> None:
         """Let every blocked strict queue of the tree hold back what its first needs of its own.
 
         Blocked is whose first does not fit although nobody held anything back: so two queues
-        never block each other by what they hold back alone.
+        never block each other by what they hold back alone. ``after``: nothing has happened since
+        the last time but a start in that queue, which unblocks nobody else.
         """
         moves, refunds = self.ledger.moves[root], self.ledger.refunds[root]
         for seat in self._keepers.get(root, ()):
+            if after is not None and seat.queue != after and seat.blocked and not seat.line.fickle:
+                continue
             first = None if seat.planned else seat.line.first()
             known = seat.settled
-            if known is None or known[0] is not first or known[1] != moves:
+            if known is None or known[0] is not first or (known[1] != moves and first is not None):
                 same = known is not None and known[0] is first and known[2] == refunds
                 self._hold_back(seat, first, still=same)
                 seat.settled = (first, moves, refunds)
