@@ -1,4 +1,4 @@
-"""README and the pages for submitters are held to the code: policies are clean, links lead somewhere, words are ours."""
+"""README and the page for submitters are held to the code: the policy is clean, links lead somewhere, words match."""
 
 from __future__ import annotations
 
