@@ -49,6 +49,10 @@ class Ports:
         return f"https://{LOOPBACK}:{self.apiserver}"
 
     @property
+    def etcd_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.etcd}"
+
+    @property
     def jobset_url(self) -> str:
         return f"https://{LOOPBACK}:{self.jobset_webhook}"
 
@@ -88,7 +92,7 @@ class Files:
 
 def etcd(binaries: Binaries, files: Files, ports: Ports) -> list[str | Path]:
     """Plain HTTP: nothing in it is worth a certificate. No compaction unless somebody asks."""
-    client, peer = f"http://{LOOPBACK}:{ports.etcd}", f"http://{LOOPBACK}:{ports.etcd_peer}"
+    client, peer = ports.etcd_url, f"http://{LOOPBACK}:{ports.etcd_peer}"
     return [
         binaries.etcd,
         "--name=test",
@@ -109,8 +113,10 @@ def apiserver(
     """Static tokens and RBAC; the service account admission plug-in stays on as everywhere."""
     return [
         binaries.kube_apiserver,
-        f"--etcd-servers=http://{LOOPBACK}:{ports.etcd}",
-        "--etcd-compaction-interval=0",  # the whole history of a test stays readable in etcd
+        f"--etcd-servers={ports.etcd_url}",
+        # The whole history of a test stays readable in etcd, and in a form that tests can read.
+        "--etcd-compaction-interval=0",
+        "--storage-media-type=application/json",
         f"--bind-address={LOOPBACK}",
         f"--advertise-address={LOOPBACK}",
         f"--secure-port={ports.apiserver}",

@@ -85,6 +85,11 @@ class ControlPlane:
         return self._ports.apiserver_url
 
     @property
+    def etcd_url(self) -> str:
+        """Where the stored history can be read, whatever becomes of the API server."""
+        return self._ports.etcd_url
+
+    @property
     def ca_file(self) -> Path:
         return self._files.ca
 

@@ -1,6 +1,6 @@
-"""The whole history of a run, as the API server's own watch tells it, and what it must never show.
+"""The whole history of a run, as the server's own storage or watch tells it, and what it must never show.
 
-A recorder watches Jobs, JobSets and Pods from before the first submission to after the last end and keeps every
+A recorder follows Jobs, JobSets and Pods from before the first submission to after the last end and keeps every
 event. Afterwards the events are put in the order of their resourceVersions (one counter for all kinds) and walked
 through: at each of them no subtree may be above what the policy grants, and each start is judged.
 """
@@ -17,13 +17,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+from tests.system.sources import Source
 
-PATHS = {
-    "Job": "/apis/batch/v1/jobs",
-    "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/jobsets",
-    "Pod": "/api/v1/pods",
-}
+KINDS = ("Job", "JobSet", "Pod")
 QUEUE = "tidegate.dev/queue"
 
 
@@ -43,28 +39,24 @@ class Entry:
 
 
 class Recorder:
-    """Keeps every event between ``async with`` and its end; a gap (410) is an error, not a relist."""
+    """Keeps every event between ``async with`` and its end; what the source cannot tell is an error, no relist."""
 
-    def __init__(self, url: str, token: str, ssl: Any) -> None:
-        self._url, self._headers, self._ssl = url, {"Authorization": f"Bearer {token}"}, ssl
+    def __init__(self, source: Source) -> None:
+        self._source = source
         self.entries: list[Entry] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> Recorder:
-        self._session = aiohttp.ClientSession(headers=self._headers, trust_env=False)
-        for kind, path in PATHS.items():
-            async with self._session.get(self._url + path, ssl=self._ssl) as answer:
-                listed = await answer.json()
-            version = listed["metadata"]["resourceVersion"]
-            self._tasks.append(asyncio.create_task(self._follow(kind, path, version)))
+        await self._source.open()
+        self._tasks = [asyncio.create_task(self._record(kind)) for kind in KINDS]
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for task in self._tasks:
             task.cancel()
         results = await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._session.close()
+        await self._source.close()
         faults = [r for r in results if isinstance(r, Exception)]
         if faults:
             raise faults[0]
@@ -73,6 +65,7 @@ class Recorder:
         """Returns once nothing was recorded for so long."""
         limit = time.monotonic() + within
         while time.monotonic() < limit:
+            self._raise_faults()
             self._changed.clear()
             try:
                 await asyncio.wait_for(self._changed.wait(), seconds)
@@ -82,22 +75,23 @@ class Recorder:
 
     async def until(self, true: Callable[[], bool], *, within: float, what: str) -> None:
         """Returns once the condition holds, asked after every event."""
-        async with asyncio.timeout(within):
-            while not true():
-                self._raise_faults()
-                self._changed.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), 1.0)
+        limit = time.monotonic() + within
+        while not true():
+            self._raise_faults()
+            if time.monotonic() > limit:
+                raise TimeoutError(f"{what}: not within {within} s")
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), 1.0)
 
     def latest(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Name → the live object as last seen."""
+        """Uid → the live object as last seen."""
         found: dict[str, dict[str, Any]] = {}
         for entry in self.entries:
             if entry.kind == kind:
-                name = entry.object["metadata"]["name"]
-                found[name] = entry.object
+                found[entry.uid] = entry.object
                 if entry.type == "DELETED":
-                    del found[name]
+                    del found[entry.uid]
         return found
 
     def _raise_faults(self) -> None:
@@ -105,42 +99,10 @@ class Recorder:
             if task.done() and task.exception():
                 raise task.exception()  # type: ignore[misc]
 
-    async def _follow(self, kind: str, path: str, version: str) -> None:
-        while True:
-            try:
-                async for line in self._lines(path, version):
-                    version = self._keep(kind, json.loads(line)) or version
-            except (aiohttp.ClientError, TimeoutError, ConnectionError):
-                await asyncio.sleep(0.1)
-
-    async def _lines(self, path: str, version: str) -> Any:
-        query = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
-        timeout = aiohttp.ClientTimeout(total=None, sock_read=300)
-        url = self._url + path
-        async with self._session.get(url, params=query, ssl=self._ssl, timeout=timeout) as answer:
-            if answer.status == 410:
-                raise AssertionError("the history has a gap: 410")
-            if answer.status != 200:
-                await asyncio.sleep(0.1)
-                return
-            rest = b""
-            async for chunk in answer.content.iter_any():
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    if line.strip():
-                        yield line
-
-    def _keep(self, kind: str, event: dict[str, Any]) -> str | None:
-        if event["type"] == "ERROR":
-            if event["object"].get("code") == 410:
-                raise AssertionError("the history has a gap: 410")
-            return None
-        version = str(event["object"]["metadata"]["resourceVersion"])
-        if event["type"] != "BOOKMARK":
-            entry = Entry(int(version), time.monotonic(), kind, event["type"], event["object"])
-            self.entries.append(entry)
+    async def _record(self, kind: str) -> None:
+        async for version, change, obj in self._source.follow(kind):
+            self.entries.append(Entry(version, time.monotonic(), kind, change, obj))
             self._changed.set()
-        return version
 
 
 def save(entries: Iterable[Entry], path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tests.cluster.player import PodPlayer
 from tests.system import crowd
 from tests.system.history import Recorder, finished, is_child, save, suspended
 from tests.system.rig import Rig
+from tests.system.sources import Etcd
 from tests.system.verdict import idle, judge
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -55,7 +55,7 @@ async def scenario(
         plane.add_namespace(namespace)
     run = Run(plane, seed)
     async with (
-        Recorder(plane.url, plane.token("admin"), _tls(plane)) as recorder,
+        Recorder(Etcd(plane.etcd_url)) as recorder,
         Rig(plane, policies, folder) as rig,
         PodPlayer.of(plane) as player,
     ):
@@ -166,7 +166,3 @@ class Trouble:
                 await asyncio.to_thread(self.plane.restart_apiserver, kill=number % 2 == 0)
             await rig.loop.start()
         assert not run.all_done(), "the trouble came too late to matter"
-
-
-def _tls(plane: ControlPlane) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=str(plane.ca_file))
