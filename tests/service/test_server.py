@@ -209,7 +209,33 @@ async def test_a_very_large_job_is_answered_in_half_a_second(tmp_path):
 
 async def test_a_body_beyond_the_bound_is_refused(tmp_path):
     async with serving(tmp_path) as s:
-        assert (await s.post("/mutate", b" " * (9 * 1024 * 1024))).status == 413
+        assert (await s.post("/mutate", b" " * (33 * 1024 * 1024))).status == 413
+
+
+async def test_nobody_can_make_a_review_too_large_to_be_judged(tmp_path):
+    """With failurePolicy Ignore what is not judged passes. etcd takes 1.5 MiB, JSON writes ``<`` as six characters."""
+    async with serving(tmp_path) as s:
+        obj = job(labels={"tidegate.dev/queue": "a"}, annotations={"tidegate.dev/submitted": "x"})
+        obj["spec"]["template"]["spec"]["containers"][0]["args"] = ["<" * 1_500_000]
+        waiting = obj | {"spec": {**obj["spec"], "suspend": True}}
+        body = review(obj)
+        body["request"] |= {"operation": "UPDATE", "oldObject": waiting}
+        data = orjson.dumps(body).replace(b"<", b"\\u003c")
+        assert len(data) > 16 * 1024 * 1024
+        response = await s.answer("/mutate", data)
+        patch = json.loads(base64.b64decode(response["patch"]))
+        assert {"op": "add", "path": "/spec/suspend", "value": True} in patch
+
+
+async def test_a_mistake_of_ours_is_an_answer_too(tmp_path, monkeypatch):
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    async with serving(tmp_path) as s:
+        monkeypatch.setattr(s.webhook, "_judge", broken)
+        response = await s.answer("/mutate", review(job()))
+        assert (response["uid"], response["allowed"]) == ("the-uid", False)
+        assert response["status"]["code"] == 500
 
 
 async def test_it_is_ready_when_everything_is_there_and_not_before(tmp_path):

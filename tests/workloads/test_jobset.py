@@ -19,6 +19,7 @@ from tests.workloads.build import (
 from webhook.model.kinds import JOB, JOBSET, POD, Object
 from webhook.model.quantity import NANO
 from webhook.model.workload import Admission, Phase, Workload
+from webhook.workloads.adapter import Growth
 from webhook.workloads.jobset import JobSetAdapter, left_to_children
 from webhook.workloads.objects import BadObject
 
@@ -286,9 +287,15 @@ def test_every_child_it_would_make_is_its_own_and_one_more_is_not(names, replica
 # Other questions
 
 
-def test_it_never_grows_and_takes_labels_while_suspended():
-    old, new = jobset(replicated(replicas=1)), jobset(replicated(replicas=5))
-    assert ADAPTER.grown(old, new) is None
+def test_growth_is_seen_but_cannot_be_put_back():
+    """Its controller takes counts for immutable; should it ever not, growth is refused."""
+    small, large = jobset(replicated(replicas=1)), jobset(replicated(replicas=5))
+    assert ADAPTER.grown(small, large) == Growth(1, 5, ())
+    assert ADAPTER.grown(large, small) is None
+    assert ADAPTER.grown(small, small) is None
+
+
+def test_it_takes_labels_while_suspended():
     assert ADAPTER.template_open(jobset(suspend=True))
     assert not ADAPTER.template_open(jobset())
 

@@ -72,5 +72,5 @@ def test_an_owner_who_adds_a_toleration_keeps_it_beside_the_injected_ones():
 def test_the_label_goes_beside_those_that_are_there():
     obj = job()
     obj["spec"]["template"]["metadata"] = {"labels": {"app": "x"}}
-    done = applied(obj, labelled(obj, PATH, "ml"))
+    done = applied(obj, labelled(obj, PATH, {Key.QUEUE: "ml"}))
     assert done["spec"]["template"]["metadata"]["labels"] == {"app": "x", Key.QUEUE: "ml"}

@@ -13,7 +13,7 @@ from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject, scope_of
 from webhook.language.conditions import Scope
 from webhook.model.kinds import Key, Object
-from webhook.workloads.objects import is_true, labels, mapping, notes
+from webhook.workloads.objects import is_deleting, is_true, labels, mapping, notes
 
 MARKS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED)
 """Annotations that only the webhook and the loop write."""
@@ -21,7 +21,7 @@ MARKS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The request, the two states of the object, and whose business it is after the change."""
+    """The request, the two states of the object, and whose business it is: an update makes no child and no root."""
 
     request: Request
     old: Subject
@@ -60,7 +60,7 @@ class Change:
         if parent is None:
             return False
         waits = mapping(parent, "spec").get("suspend") is True
-        return not waits and not is_true(parent, "Completed", "Failed")
+        return not waits and not is_deleting(parent) and not is_true(parent, "Completed", "Failed")
 
     def scope(self, subject: Subject) -> Scope:
         """What conditions may read of one of the two states."""

@@ -27,6 +27,11 @@ def changed(change: Change) -> Decision:
     return Decision(patch=patch, warnings=warnings, note="changed")
 
 
+def going(change: Change) -> Decision:
+    """The mutating call on what is being deleted: never refused, but nobody starts it, or grows it, on its way out."""
+    return Decision(patch=put_back(change)[0], note="deleting")
+
+
 def still_kept(change: Change) -> Decision:
     """The decision of the validating call: no later webhook may undo what the mutating call put back."""
     refused = forbidden(change) or judged(change)
@@ -42,7 +47,7 @@ def forbidden(change: Change) -> tuple[Refusal, ...]:
     if old.priority != new.priority:
         found += unknown_priority(change.rules.policy, new)
     if old.started and new.started:
-        found += _grown_requests(old, new)
+        found += [*_grown_counts(old, new), *_grown_requests(old, new)]
     return tuple(found)
 
 
@@ -77,6 +82,15 @@ def _label(change: Change) -> list[Refusal]:
         return [Refusal(text)]
     unknown = unknown_queue(change.rules.policy, change.queue)
     return [unknown] if unknown else []
+
+
+def _grown_counts(old: Subject, new: Subject) -> list[Refusal]:
+    """More pods of a kind whose counts nobody can put back: its own controller takes them for immutable as well."""
+    growth = new.adapter.grown(old.object, new.object)
+    if growth is None or growth.patch:
+        return []
+    text = f"a started workload may not ask for more: pods from {growth.was} to {growth.wants}"
+    return [Refusal(text)]
 
 
 def _grown_requests(old: Subject, new: Subject) -> list[Refusal]:

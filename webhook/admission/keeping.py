@@ -9,8 +9,9 @@ from __future__ import annotations
 from webhook.admission.change import MARKS, Change
 from webhook.model.kinds import Key, Object
 from webhook.model.patch import NO_PATCH, Patch, drop, put
-from webhook.workloads.objects import mapping, notes
+from webhook.workloads.objects import is_deleting, mapping, metadata, notes
 from webhook.workloads.record import admission_of
+from webhook.workloads.registry import controller_of
 from webhook.workloads.start import label_templates, restore, suspend
 from webhook.workloads.templates import Path, template_at
 
@@ -18,7 +19,7 @@ from webhook.workloads.templates import Path, template_at
 def put_back(change: Change) -> tuple[Patch, tuple[str, ...]]:
     """Operations on the new object, and what to tell whoever sent it."""
     patch, warnings = _marks(change)
-    for part in (_queue_label, _suspension, _growth):
+    for part in (_owner, _queue_label, _suspension, _growth):
         ops, told = part(change)
         patch, warnings = patch + ops, warnings + told
     return patch + _injected(change) + _template_labels(change), warnings
@@ -47,6 +48,16 @@ def _queue_label(change: Change) -> tuple[Patch, tuple[str, ...]]:
     return put(change.new.object, ("metadata", "labels", Key.QUEUE), change.queue), ()
 
 
+def _owner(change: Change) -> tuple[Patch, tuple[str, ...]]:
+    """A child stays its parent's while that lives: alone it would be charged a second time, and run on after it."""
+    parent, old, new = change.parent, change.old.object, change.new.object
+    if parent is None or is_deleting(parent) or controller_of(new) == controller_of(old):
+        return NO_PATCH, ()
+    references = metadata(old).get("ownerReferences")
+    text = f"it stays a child of {metadata(parent).get('name')}: its owner was put back"
+    return put(new, ("metadata", "ownerReferences"), references), (text,)
+
+
 def _suspension(change: Change) -> tuple[Patch, tuple[str, ...]]:
     if not (change.old.waiting and change.new.started) or change.may_start:
         return NO_PATCH, ()
@@ -58,7 +69,7 @@ def _growth(change: Change) -> tuple[Patch, tuple[str, ...]]:
     if not (change.old.started and change.new.started):
         return NO_PATCH, ()
     growth = change.new.adapter.grown(change.old.object, change.new.object)
-    if growth is None:
+    if growth is None or not growth.patch:
         return NO_PATCH, ()
     text = f"growth from {growth.was} to {growth.wants} pods was put back: a started workload has no quota for it"
     return growth.patch, (text,)
@@ -73,9 +84,12 @@ def _injected(change: Change) -> Patch:
 
 
 def _template_labels(change: Change) -> Patch:
-    """The queue's label on the pod templates, while they are open to change; else as it stood."""
+    """The queue's label on the pod templates, while they are open to change; else as it stood.
+
+    The old state decides: the API server refuses a changed template in the very edit that suspends a running Job.
+    """
     adapter, old, new = change.new.adapter, change.old.object, change.new.object
-    if adapter.template_open(old) or adapter.template_open(new):
+    if adapter.template_open(old):
         return label_templates(adapter, new, change.queue)
     patch = NO_PATCH
     was, now = adapter.templates(old), adapter.templates(new)

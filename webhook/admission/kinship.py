@@ -13,7 +13,7 @@ from webhook.admission.knowledge import Knowledge, ParentRef
 from webhook.admission.review import Operation, Request
 from webhook.model.kinds import Key, Object
 from webhook.workloads.adapter import Adapter
-from webhook.workloads.objects import BadObject, labels, notes
+from webhook.workloads.objects import BadObject, is_deleting, labels, metadata, notes
 from webhook.workloads.registry import adapter_for, controller_of, is_child
 
 
@@ -35,30 +35,45 @@ def parent_ref(obj: Object, namespace: str) -> ParentRef | None:
 def parent_wanted(request: Request, knowledge: Knowledge) -> ParentRef | None:
     """The parent to ask the API server for, once and live, before this request is decided.
 
-    Controllers make children milliseconds after the parent, so a parent not yet in memory is normal; and a child is
-    started right after its parent, which memory may still show as suspended.
+    Controllers make children milliseconds after the parent, so a parent not yet in memory is normal; a child is
+    started right after its parent, which memory may still show as suspended; and who takes a child from its parent
+    is the garbage collector where the parent is being deleted, which memory may not show yet.
     """
     adapter = adapter_for(request.group, request.kind)
     if adapter is None or request.object is None or request.subresource:
         return None
     try:
-        ref = parent_ref(request.object, request.namespace)
+        ref = parent_ref(_whose(request), request.namespace)
         if ref is None or _decided(request):
             return None
         known = knowledge.parent(ref)
+        taken = parent_ref(request.object, request.namespace) != ref
         stale = known is not None and _starts(adapter, request) and _waits(ref, known)
-        return ref if known is None or stale else None
+        return ref if known is None or taken or stale else None
     except BadObject:
         return None
 
 
-def kinship(adapter: Adapter, obj: Object, namespace: str, knowledge: Knowledge) -> Kinship:
-    """Root or child, for an object that bears no stamp yet. Raises BadObject."""
+def parent_of(adapter: Adapter, obj: Object, namespace: str, knowledge: Knowledge) -> Object | None:
+    """The live parent that would have made this object, which bears no stamp; None for a root. Raises BadObject."""
     owner = controller_of(obj)
     if owner is None:
-        return Kinship.ROOT
+        return None
     parent = knowledge.parent(ParentRef(owner.kind, namespace, owner.name, owner.uid))
-    return Kinship.CHILD if is_child(obj, adapter.kind, parent, owner) else Kinship.ROOT
+    return parent if is_child(obj, adapter.kind, parent, owner) else None
+
+
+def owned_as(obj: Object, old: Object | None) -> Object:
+    """The object with the owner references of its old state: no edit makes a child, nor a root of a child."""
+    if old is None:
+        return obj
+    about = {**metadata(obj), "ownerReferences": metadata(old).get("ownerReferences")}
+    return {**obj, "metadata": about}
+
+
+def _whose(request: Request) -> Object:
+    updates = request.operation is Operation.UPDATE
+    return (request.old_object if updates else request.object) or {}
 
 
 def _decided(request: Request) -> bool:
@@ -66,7 +81,7 @@ def _decided(request: Request) -> bool:
     old = request.old_object
     if request.operation is not Operation.UPDATE or old is None:
         return request.operation is not Operation.CREATE
-    return Key.SUBMITTED in notes(old) or Key.QUEUE not in labels(old)
+    return Key.SUBMITTED in notes(old) or Key.QUEUE not in labels(old) or is_deleting(old)
 
 
 def _starts(adapter: Adapter, request: Request) -> bool:

@@ -14,7 +14,7 @@ WARNING_LIMIT = 400
 """Characters; the API server passes 400 and drops any warning that holds a line end."""
 
 
-REASONS = {403: "Forbidden", 503: "ServiceUnavailable"}
+REASONS = {403: "Forbidden", 500: "InternalError", 503: "ServiceUnavailable"}
 
 
 def respond(request: Request, decision: Decision) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from webhook.admission.decide import Judge, mutate, validate
+from webhook.admission.decide import Judge, mutate, validate, wanted
 from webhook.admission.decision import Decision, Refusal
-from webhook.admission.kinship import parent_wanted
 from webhook.admission.knowledge import Identity
 from webhook.admission.respond import respond, respond_to_bad
 from webhook.admission.review import BadReview, Request, read_review
@@ -30,11 +29,18 @@ from webhook.service.policies import PolicySource
 
 log = logging.getLogger(__name__)
 
-MAX_BODY = 8 * 1024 * 1024
-"""An object and its old state, each at most what etcd holds, and room for how JSON is written."""
+MAX_BODY = 32 * 1024 * 1024
+"""An object and its old state, each at most the 1.5 MiB etcd holds; the API server writes ``<`` as ``\\u003c``, six times
+as long. What is too large for us is not judged, so nobody may be able to make it so."""
+MISTAKE = Decision(
+    refusals=(Refusal("tidegate failed to judge it; its log says why"),), code=500, note="mistake"
+)
+"""An answer, since no answer would let it pass wherever the failure policy is Ignore."""
 
 UNKNOWN_PARENT = Decision(
-    refusals=(Refusal("tidegate could not ask the API server for the owner; try again"),), code=503
+    refusals=(Refusal("tidegate could not ask the API server for the owner; try again"),),
+    code=503,
+    note="unknown parent",
 )
 """Whose controller made it will try again. To take it for a root would queue it apart from its parent for ever."""
 
@@ -126,20 +132,25 @@ class Webhook:
         return _json(await self._answered(review, path, answer))
 
     async def _answered(self, review: Request, path: str, answer: Answer) -> dict[str, Any]:
-        if ref := parent_wanted(review, self._memory):
-            self._metrics.count("tidegate_lookups_total")
-            if not await self._memory.look_up(self._client, ref, seconds=self._lookup_seconds):
-                self._metrics.count("tidegate_reviews_total", path, "unknown parent")
-                return respond(review, UNKNOWN_PARENT)
         try:
-            decision = answer(review, self._judge(), self._clock())
+            decision = await self._decided(review, answer)
             response = respond(review, decision)
         except BadReview as error:
             self._metrics.count("tidegate_reviews_total", path, "malformed")
             return respond_to_bad(error)
+        except Exception:
+            log.exception("%s %s/%s: a mistake of ours", path, review.namespace, review.name)
+            decision, response = MISTAKE, respond(review, MISTAKE)
         self._metrics.count("tidegate_reviews_total", path, decision.note or "answered")
         _tell(review, path, decision)
         return response
+
+    async def _decided(self, review: Request, answer: Answer) -> Decision:
+        if ref := wanted(review, self._judge()):
+            self._metrics.count("tidegate_lookups_total")
+            if not await self._memory.look_up(self._client, ref, seconds=self._lookup_seconds):
+                return UNKNOWN_PARENT
+        return answer(review, self._judge(), self._clock())
 
     def _judge(self) -> Judge:
         """Made once a policy: its quota tree takes a while."""

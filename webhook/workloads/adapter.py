@@ -17,7 +17,10 @@ from webhook.workloads.templates import Path
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A started workload that asks for more pods than it was granted, and the operations that put its counts back."""
+    """A started workload that asks for more pods than it was granted, and the operations that put its counts back.
+
+    Without operations it cannot be put back, only refused.
+    """
 
     was: int
     wants: int

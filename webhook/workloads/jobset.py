@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webhook.model.kinds import JOB, JOBSET, Kind, Object
+from webhook.model.patch import NO_PATCH
 from webhook.model.quantity import largest
 from webhook.model.workload import Admission, PodSet, Workload
 from webhook.workloads import job
@@ -28,6 +29,8 @@ from webhook.workloads.objects import (
 from webhook.workloads.record import admission_of, injected_into
 from webhook.workloads.templates import Path
 
+PARENT_UID = "jobset.sigs.k8s.io/jobset-uid"
+"""Label of child Jobs and of their pods."""
 REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
 BUILT_IN_CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
 _JOB = job.JobAdapter()
@@ -61,6 +64,8 @@ class JobSetAdapter:
         )
         suspended, finished = self.suspended(obj), self.finished(obj)
         granted = {pods.name: pods.count for pods in asks}
+        if not suspended:
+            granted = largest([granted, at_work(obj, children)])
         left: Mapping[str, int] = {}
         if finished or suspended:
             left = left_to_children(obj, children, may_grow=not finished)
@@ -80,7 +85,11 @@ class JobSetAdapter:
         return self.suspended(obj)
 
     def grown(self, old: Object, new: Object) -> Growth | None:
-        return None
+        was, wants = self.pod_sets(old), self.pod_sets(new)
+        before = {pods.name: pods.count for pods in was}
+        if all(pods.count <= before.get(pods.name, 0) for pods in wants):
+            return None
+        return Growth(sum(pods.count for pods in was), sum(pods.count for pods in wants), NO_PATCH)
 
     def makes(self, parent: Object, child: Object, child_kind: Kind) -> bool:
         named = _replica_of(parent, child) if child_kind == JOB else None
@@ -160,6 +169,16 @@ def left_to_children(
             pods = max(pods, job.to_run(child))
         left[name] += pods
     return left
+
+
+def at_work(obj: Object, children: Sequence[Object]) -> dict[str, int]:
+    """Pods that children run or may make, by pod set: whatever the JobSet's status says, that is what they take."""
+    running = {_name(item): 0 for item in _replicated(obj)}
+    for child in children:
+        name, _ = _replica_of(obj, child) or ("", 0)
+        if name in running and not _JOB.suspended(child) and not _JOB.finished(child):
+            running[name] += job.to_run(child)
+    return running
 
 
 def _no_more_than(item: Mapping[str, Any], child: Object) -> bool:

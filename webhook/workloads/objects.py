@@ -67,12 +67,25 @@ def notes(obj: Object) -> Mapping[str, str]:
     return mapping(metadata(obj), "annotations", "metadata")
 
 
+def check_texts(obj: Object) -> None:
+    """Labels and annotations are texts. Raises BadObject, as the API server would, but later than it asks webhooks."""
+    for part, found in (("labels", labels(obj)), ("annotations", notes(obj))):
+        for key, value in found.items():
+            if not isinstance(value, str):
+                raise BadObject(f"metadata.{part}[{key}]", "want a text")
+
+
 def is_true(obj: Object, *conditions: str) -> bool:
     """Whether any of these conditions of its status stands at True."""
     return any(
         item.get("type") in conditions and item.get("status") == "True"
         for item in sequence(mapping(obj, "status"), "conditions", "status")
     )
+
+
+def is_deleting(obj: Object) -> bool:
+    """Whether somebody has deleted it, and finalizers keep it."""
+    return bool(metadata(obj).get("deletionTimestamp"))
 
 
 def place_in_line(obj: Object) -> float:

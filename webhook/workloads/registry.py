@@ -53,4 +53,6 @@ def is_child(child: Object, child_kind: Kind, parent: Object | None, owner: Owne
     if parent is None or metadata(parent).get("uid") != owner.uid:
         return False
     adapter = ADAPTERS[owner.kind.name]
-    return metadata(parent).get("name") == owner.name and adapter.makes(parent, child, child_kind)
+    named = metadata(parent).get("name") == owner.name
+    # where another controller runs the parent, nobody makes children here, and nobody charges it for them
+    return named and adapter.ours(parent) and adapter.makes(parent, child, child_kind)

@@ -67,10 +67,15 @@ def restore(adapter: Adapter, old: Object, new: Object) -> Patch:
 
 def label_templates(adapter: Adapter, obj: Object, queue: str) -> Patch:
     """Operations that copy the queue's label to every pod template: pods are found by it when their owner is gone."""
+    return mark_templates(adapter, obj, {Key.QUEUE: queue})
+
+
+def mark_templates(adapter: Adapter, obj: Object, marks: Mapping[str, str]) -> Patch:
+    """Operations that put labels on every pod template."""
     patch: Patch = ()
     for path in adapter.templates(obj).values():
         if template_at(obj, path) is not None:
-            patch += labelled(obj, path, queue)
+            patch += labelled(obj, path, marks)
     return patch
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from webhook.model.kinds import Key, Object
+from webhook.model.kinds import Object
 from webhook.model.patch import NO_PATCH, Patch, drop, put
 from webhook.model.queues import Flavor
 from webhook.model.workload import Injected
@@ -65,9 +65,12 @@ def restored(old: Object, new: Object, old_path: Path, new_path: Path, injected:
     return patch
 
 
-def labelled(obj: Object, path: Path, queue: str) -> Patch:
-    """Operations that put the queue's label on a pod template: by it pods are found when their owner is gone."""
-    return put(obj, (*path, "metadata", "labels", Key.QUEUE), queue)
+def labelled(obj: Object, path: Path, marks: Mapping[str, str]) -> Patch:
+    """Operations that put labels on a pod template: by them pods are found when their owner is gone."""
+    here, about = (*path, "metadata", "labels"), mapping(template_at(obj, path) or {}, "metadata")
+    if not mapping(about, "labels"):
+        return put(obj, here, dict(marks))
+    return tuple(op for key, value in marks.items() for op in put(obj, (*here, key), value))
 
 
 def _in_old_order(before: list[Any], now: list[Any], missing: list[Any]) -> list[Any]:
