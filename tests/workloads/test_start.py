@@ -11,6 +11,7 @@ from tests.workloads.build import (
     admission,
     applied,
     assigned,
+    condition,
     job,
     jobset,
     replicated,
@@ -22,7 +23,7 @@ from webhook.model.workload import Admission, Injected
 from webhook.workloads.adapter import Adapter
 from webhook.workloads.record import admission_of
 from webhook.workloads.registry import ADAPTERS
-from webhook.workloads.start import label_templates, restore, start, suspend
+from webhook.workloads.start import label_templates, reopen, restore, start, suspend
 from webhook.workloads.templates import template_at
 
 JOBS, JOBSETS = ADAPTERS[JOB.name], ADAPTERS[JOBSET.name]
@@ -290,6 +291,67 @@ def test_however_often_it_was_stopped_a_start_is_as_if_it_were_the_first(pods, f
         current = stopped(started(current, flavor))
     assert started(current, "default")["spec"] == started(obj, "default")["spec"]
     assert started(current, flavors[0]) == started(obj, flavors[0])
+
+
+# What has to come before a start, up to Kubernetes 1.35
+
+
+def ran(flavor: str, **status: Any) -> Object:
+    """Started on a flavor, stopped, with a start time that its controller left."""
+    left = {"startTime": "2026-11-01T10:00:00Z", "conditions": [condition("Suspended")]} | status
+    return stopped(started(waiting(), flavor)) | {"status": left}
+
+
+def before(obj: Object, flavor: str, adapter: Adapter = JOBS) -> list[dict[str, Any]]:
+    coming = start(adapter, obj, admission(flavor=flavor), FLAVORS)
+    return [op.as_json() for op in reopen(adapter, obj, coming)]
+
+
+@pytest.mark.parametrize("flavors", [("a100", "h100"), ("a100", "default"), ("default", "a100")])
+def test_a_template_that_a_restart_has_to_change_is_opened_by_one_locked_write(flavors):
+    was, comes = flavors
+    assert before(ran(was), comes) == [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
+        {"op": "remove", "path": "/status/startTime"},
+    ]
+
+
+@pytest.mark.parametrize("flavor", ["a100", "default"])
+def test_a_restart_that_changes_no_template_needs_nothing_before_it(flavor):
+    assert before(ran(flavor), flavor) == []
+
+
+def test_a_first_start_needs_nothing_before_it():
+    assert before(waiting(), "a100") == []
+    assert before(waiting() | {"status": {"conditions": [condition("Suspended")]}}, "a100") == []
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"startTime": None},
+        {"active": 1},
+        {"terminating": 1},
+        {"conditions": []},
+        {"conditions": [condition("Suspended=False")]},
+    ],
+    ids=["taken away", "active", "terminating", "not yet seen", "resumed"],
+)
+def test_nothing_is_written_where_it_would_be_refused_or_is_not_needed(status):
+    left = {key: value for key, value in ran("a100", **status)["status"].items() if value}
+    assert before(ran("a100") | {"status": left}, "h100") == []
+
+
+def test_what_runs_keeps_its_start_time():
+    running = ran("a100")
+    running["spec"]["suspend"] = False
+    assert before(running, "h100") == []
+
+
+def test_a_jobset_never_needs_it():
+    obj = jobset(suspend=True) | {"status": ran("a100")["status"]}
+    wanted = Admission("ml", (assigned(1, "workers", "a100"),), "now", "r")
+    assert reopen(JOBSETS, obj, start(JOBSETS, obj, wanted, FLAVORS)) == ()
 
 
 # Labels of the templates

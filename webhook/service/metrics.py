@@ -92,7 +92,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "tidegate_starts_total",
         "counter",
-        "starts written, by outcome: started, conflict, refused, gone, unknown, abandoned",
+        "starts, by outcome: started, conflict, refused, gone, unknown, abandoned; reopened: the write before one",
         ("outcome",),
     ),
     Metric("tidegate_starts_in_flight", "gauge", "starts whose outcome is not known yet"),

@@ -4,6 +4,9 @@ A start is charged from the moment it is planned; here it is decided when that c
 proof ends it: a conflict, a refusal, an object that is gone. Where no answer came the write may
 have happened or may still happen, so the object is read, and as long as it is in the version the
 write is locked to, the same write is sent again: at most one of them can win.
+
+Up to Kubernetes 1.35 a Job that ran keeps its template until its start time is taken away. Where a start has to change
+the template that is a write of its own, under the same rules; the start is planned anew from its answer.
 """
 
 from __future__ import annotations
@@ -36,11 +39,28 @@ from webhook.service.metrics import Metrics
 from webhook.workloads.objects import metadata, write_time
 from webhook.workloads.record import admission_of
 from webhook.workloads.registry import ADAPTERS
+from webhook.workloads.start import reopen
 from webhook.workloads.start import start as start_patch
 
 log = logging.getLogger(__name__)
 
 LONGEST_BACKOFF_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write on the way to a start: the start itself, or what has to come before it."""
+
+    workload: Workload
+    admission: Admission
+    patch: Patch
+    reopens: bool = False
+    """It only lets the template change again, and goes to the status"""
+
+    @property
+    def what(self) -> str:
+        """For a line of the log."""
+        return f"{'reopening' if self.reopens else 'start'} of {self.workload.title}"
 
 
 class Books(Protocol):
@@ -130,13 +150,20 @@ class Starter:
             if left := self._leftovers(start, obj):
                 await self._reset(workload, obj, left)
                 return
-            admission = replace(start.admission, at=write_time(self.clock()))
-            adapter = ADAPTERS[workload.kind.name]
-            patch = start_patch(adapter, obj, admission, self.books.flavors)
-            known = await self._write(workload, admission, patch)
-        while not known and await self._may_still_happen(workload, admission):
+            write = self._next_write(start, obj)
+            known = await self._send(write)
+        while not known and await self._may_still_happen(write):
             async with self.slots:
-                known = await self._write(workload, admission, patch)
+                known = await self._send(write)
+
+    def _next_write(self, start: Start, obj: Object) -> Write:
+        """The start; or, where the template it has to change is closed, what opens it."""
+        workload = start.workload
+        admission = replace(start.admission, at=write_time(self.clock()))
+        adapter = ADAPTERS[workload.kind.name]
+        patch = start_patch(adapter, obj, admission, self.books.flavors)
+        first = reopen(adapter, obj, patch)
+        return Write(workload, admission, first or patch, reopens=bool(first))
 
     def _planned_for(self, start: Start) -> Object | None:
         """The object, if it and the policy still are what the plan was made for."""
@@ -150,36 +177,49 @@ class Starter:
         self.metrics.count("tidegate_starts_total", "abandoned")
         self.books.refused(workload.uid, self.clock())
 
-    async def _write(self, workload: Workload, admission: Admission, patch: Patch) -> bool:
+    async def _send(self, write: Write) -> bool:
         """False if the outcome is not known."""
+        at = write.workload
+        where = "status" if write.reopens else ""
         try:
             answer = await self.client.patch(
-                workload.kind, workload.namespace, workload.name, patch
+                at.kind, at.namespace, at.name, write.patch, subresource=where
             )
-        except Conflict as error:
-            log.info("start of %s lost a race: %s", workload.title, error)
-            self._conclude(workload, admission, await self._get(workload), "conflict")
-        except NotFound:
-            self._conclude(workload, admission, await self._get(workload), "conflict")
+        except (Conflict, NotFound) as error:
+            log.info("%s lost a race: %s", write.what, error)
+            self._conclude(write, await self._get(at), "conflict")
         except Unavailable as error:
-            log.warning("start of %s: %s", workload.title, error.describe())
+            log.warning("%s: %s", write.what, error.describe())
             self.metrics.count("tidegate_starts_total", "unknown")
             return False
         except ApiError as error:
-            self._is_refused(workload, admission, error)
+            self._is_refused(write, error)
         else:
-            self._is_started(workload.uid, workload, answer)
+            self._is_written(write, answer)
         return True
 
-    async def _may_still_happen(self, workload: Workload, admission: Admission) -> bool:
+    async def _may_still_happen(self, write: Write) -> bool:
         """True while the object is as it was, and the write, if it still comes, would win."""
+        workload = write.workload
         await asyncio.sleep(self._backoff(workload.uid))
         obj = await self._get(workload)
         same = obj is not None and _version(obj) == workload.resource_version
-        if same and self.books.revision == admission.revision:
+        if same and self.books.revision == write.admission.revision:
             return True
-        self._conclude(workload, admission, obj, "unknown")
+        self._conclude(write, obj, "unknown")
         return False
+
+    def _is_written(self, write: Write, answer: Object) -> None:
+        if write.reopens:
+            self._plan_anew(write, answer, "reopened")
+        else:
+            self._is_started(write.workload.uid, write.workload, answer)
+
+    def _plan_anew(self, write: Write, obj: Object, outcome: str) -> None:
+        """Not started: it waits as it is now, and its turn may come at once."""
+        self.metrics.count("tidegate_starts_total", outcome)
+        self.books.sighted(Seen(write.workload.kind, obj))
+        self.books.refused(write.workload.uid, self.clock())
 
     def _is_started(self, uid: Uid, workload: Workload, answer: Object) -> None:
         log.info("started %s queue=%s", workload.title, workload.queue)
@@ -195,34 +235,31 @@ class Starter:
         if obj is not None:
             self.books.sighted(Left(workload.kind, obj))
 
-    def _is_refused(self, workload: Workload, admission: Admission, error: ApiError) -> None:
+    def _is_refused(self, write: Write, error: ApiError) -> None:
         """Ours to report, with the numbers; nobody else waits for it."""
-        wait = self._backoff(workload.uid)
+        uid = write.workload.uid
+        wait = self._backoff(uid)
         if isinstance(error, TooManyRequests):
             wait = max(wait, error.retry_after_seconds or 0.0)
         self.metrics.count("tidegate_starts_total", "refused")
         log.error(
-            "start of %s refused, again in %.1f s: %s; it would take %s",
-            workload.title,
+            "%s refused, again in %.1f s: %s; it would take %s",
+            write.what,
             wait,
             error.describe(),
-            _amounts(admission),
+            _amounts(write.admission),
         )
-        self.books.refused(workload.uid, self.clock() + wait)
+        self.books.refused(uid, self.clock() + wait)
 
-    def _conclude(
-        self, workload: Workload, admission: Admission, obj: Object | None, outcome: str
-    ) -> None:
+    def _conclude(self, write: Write, obj: Object | None, outcome: str) -> None:
         if obj is None:
-            self._is_gone(workload)
+            self._is_gone(write.workload)
             return
         record = admission_of(obj)
-        if record is not None and record.at == admission.at:
-            self._is_started(workload.uid, workload, obj)
-            return
-        self.metrics.count("tidegate_starts_total", outcome)
-        self.books.sighted(Seen(workload.kind, obj))
-        self.books.refused(workload.uid, self.clock())
+        if record is not None and record.at == write.admission.at:
+            self._is_started(write.workload.uid, write.workload, obj)
+        else:
+            self._plan_anew(write, obj, outcome)
 
     async def _get(self, workload: Workload) -> Object | None:
         """The object now, however long that takes; None if it, by uid, is gone."""

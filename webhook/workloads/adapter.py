@@ -57,6 +57,9 @@ class Adapter(Protocol):
     def template_open(self, obj: Object) -> bool:
         """Whether the API server still lets its pod templates' labels change."""
 
+    def reopening(self, obj: Object) -> Patch:
+        """Operations on its status after which its templates may change again; none where they may, or never will."""
+
     def grown(self, old: Object, new: Object) -> Growth | None:
         """What a started one asks for on top of what it has; None if nothing."""
 

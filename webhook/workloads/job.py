@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webhook.model.kinds import JOB, Kind, Object
-from webhook.model.patch import Patch, drop, put
+from webhook.model.patch import NO_PATCH, Patch, drop, put
 from webhook.model.workload import Admission, Injected, PodSet, Workload
 from webhook.workloads.adapter import Growth
 from webhook.workloads.life import Life, workload
@@ -22,6 +22,7 @@ from webhook.workloads.templates import Path, own_selector
 MAIN = "main"
 """The name of a Job's only pod set."""
 TEMPLATE: Path = ("spec", "template")
+START_TIME: Path = ("status", "startTime")
 BUILT_IN_CONTROLLER = "kubernetes.io/job-controller"
 ENDING = ("SuccessCriteriaMet", "FailureTarget")
 """Conditions that come before Complete and Failed: no pod is made any more, but some may still run."""
@@ -65,6 +66,11 @@ class JobAdapter:
     def template_open(self, obj: Object) -> bool:
         never_ran = mapping(obj, "status").get("startTime") is None
         return self.suspended(obj) and never_ran and pods_left(obj) == 0
+
+    def reopening(self, obj: Object) -> Patch:
+        """Up to Kubernetes 1.35 nobody else takes the start time away, and while it is there the template is fixed."""
+        stopped = self.suspended(obj) and is_true(obj, "Suspended") and pods_left(obj) == 0
+        return drop(obj, START_TIME) if stopped else NO_PATCH
 
     def grown(self, old: Object, new: Object) -> Growth | None:
         # A status sent with an edit is dropped later, by the API server: who lies there ("all done") must not grow.

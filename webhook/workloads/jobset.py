@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webhook.model.kinds import JOB, JOBSET, Kind, Object
-from webhook.model.patch import NO_PATCH
+from webhook.model.patch import NO_PATCH, Patch
 from webhook.model.quantity import largest
 from webhook.model.workload import Admission, PodSet, Workload
 from webhook.workloads import job
@@ -83,6 +83,9 @@ class JobSetAdapter:
 
     def template_open(self, obj: Object) -> bool:
         return self.suspended(obj)
+
+    def reopening(self, obj: Object) -> Patch:
+        return NO_PATCH
 
     def grown(self, old: Object, new: Object) -> Growth | None:
         was, wants = self.pod_sets(old), self.pod_sets(new)

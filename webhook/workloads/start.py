@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from webhook.model.kinds import Key, Object
-from webhook.model.patch import Op, Patch, pointer, put
+from webhook.model.patch import NO_PATCH, Op, Patch, pointer, put
 from webhook.model.queues import DEFAULT_FLAVOR, Flavor
 from webhook.model.workload import Admission
 from webhook.workloads.adapter import Adapter
@@ -14,7 +14,7 @@ from webhook.workloads.objects import metadata
 from webhook.workloads.record import admission_of, injected_into, render_admission
 from webhook.workloads.templates import inject, labelled, restored, template_at
 
-__all__ = ["injected_into", "label_templates", "locked", "restore", "start", "suspend"]
+__all__ = ["injected_into", "label_templates", "locked", "reopen", "restore", "start", "suspend"]
 
 SUSPEND = ("spec", "suspend")
 RECORD = ("metadata", "annotations", Key.ADMISSION)
@@ -47,6 +47,17 @@ def start(
     record = replace(admission, pod_sets=tuple(written))
     head = (locked(obj), *put(obj, SUSPEND, False), *put(obj, RECORD, render_admission(record)))
     return head + patch
+
+
+def reopen(adapter: Adapter, obj: Object, start: Patch) -> Patch:
+    """The write to its status that has to come before this start, locked as a start is; none for most.
+
+    Only a start that changes a template ever waits for it: most restarts are on the flavor they had.
+    """
+    roots = tuple(pointer(*path) for path in adapter.templates(obj).values())
+    changes = any(op.path.startswith(f"{root}/") for op in start for root in roots)
+    first = adapter.reopening(obj) if changes else NO_PATCH
+    return (locked(obj), *first) if first else NO_PATCH
 
 
 def locked(obj: Object) -> Op:
