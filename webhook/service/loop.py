@@ -150,7 +150,8 @@ class Loop:
 
     def family(self, uid: Uid) -> tuple[Object, ...]:
         """Its child Jobs."""
-        return tuple(self.sight.children.get(uid, {}).values())
+        found = self.sight.object(uid)
+        return self.sight.family(uid, found["metadata"]["namespace"]) if found else ()
 
     def forget_child(self, uid: Uid, child: Object) -> None:
         """A child that was deleted."""

@@ -30,8 +30,8 @@ from webhook.service.policies import PolicySource
 log = logging.getLogger(__name__)
 
 MAX_BODY = 32 * 1024 * 1024
-"""An object and its old state, each at most the 1.5 MiB etcd holds; the API server writes ``<`` as ``\\u003c``, six times
-as long. What is too large for us is not judged, so nobody may be able to make it so."""
+"""An object and its old state, each at most the 1.5 MiB etcd holds; the API server writes ``<`` as ``\\u003c``, which
+is six times as long. What is too large for us is not judged, so nobody may be able to make it so."""
 MISTAKE = Decision(
     refusals=(Refusal("tidegate failed to judge it; its log says why"),), code=500, note="mistake"
 )

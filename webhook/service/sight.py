@@ -24,7 +24,7 @@ from webhook.service.pods import live_pods, pod_set_of, roots_of, workload_of_po
 from webhook.workloads.jobset import left_to_children
 from webhook.workloads.objects import BadObject, labels, metadata, notes
 from webhook.workloads.record import admission_of
-from webhook.workloads.registry import ADAPTERS, controller_of, is_child
+from webhook.workloads.registry import ADAPTERS, Owner, controller_of, is_child
 
 log = logging.getLogger(__name__)
 
@@ -103,9 +103,18 @@ class Sight:
             return False
         parent = self.objects[owner.uid][1]
         try:
-            return not (is_ours(parent) and is_child(obj, kind, parent, owner))
+            near = _namespace(parent) == _namespace(obj)
+            return not (near and is_ours(parent) and is_child(obj, kind, parent, owner))
         except BadObject:
             return True
+
+    def family(self, uid: Uid, namespace: str) -> tuple[Object, ...]:
+        """Its child Jobs. Who bears a stamp is a root, whatever owner it names, and so is who lives elsewhere."""
+        return tuple(
+            child
+            for child in self.children.get(uid, {}).values()
+            if _namespace(child) == namespace and Key.SUBMITTED not in notes(child)
+        )
 
     def roots(self) -> list[Uid]:
         """Everything that may be a workload: all of it is read again when the policy changes."""
@@ -157,6 +166,7 @@ class Sight:
         if late or version_of(obj) <= self.ended.get(uid, -1):
             return set()
         owner = controller_of(obj)
+        left = self._leave_parent(uid, owner)
         if owner is not None:
             self.children.setdefault(owner.uid, {})[uid] = obj
         if known is None and kind == JOB and owner is None and not is_ours(obj):
@@ -165,11 +175,20 @@ class Sight:
         self.others.discard(uid)
         self.departed.pop(uid, None)
         self.objects[uid] = (kind, obj)
-        touched = {Uid(uid)} | ({Uid(owner.uid)} if owner else set())
+        touched = {Uid(uid)} | left | ({Uid(owner.uid)} if owner else set())
         # children that came before their parent can be told from roots only now
         return touched | (
             {Uid(child) for child in self.children.get(uid, ())} if not known else set()
         )
+
+    def _leave_parent(self, uid: str, owner: Owner | None) -> set[Uid]:
+        """It had another owner before, and is orphaned now."""
+        known = self.objects.get(uid)
+        before = controller_of(known[1]) if known else None
+        if before is None or (owner is not None and owner.uid == before.uid):
+            return set()
+        self._drop_child(before.uid, uid)
+        return {Uid(before.uid)}
 
     def _gone(self, kind: Kind, obj: Object) -> set[Uid]:
         uid = uid_of(obj)
@@ -204,8 +223,11 @@ class Sight:
             subject = read_subject(adapter, obj, self.policy, self.knowledge)
             record = admission_of(obj)
             queue = subject.queue or (record.queue if record else "")
-            family = tuple(self.children.get(uid_of(obj), {}).values())
+            family = self.family(Uid(uid_of(obj)), _namespace(obj))
             found = adapter.read(obj, queue=queue, priority=subject.priority_value, children=family)
+            if record is not None and found.phase in (Phase.STARTED, Phase.STOPPING):
+                # pods are charged where they were granted, though the label may have moved on to wait elsewhere
+                return replace(found, queue=record.queue)
             # without its label it waits for nothing, but what it holds is still charged
             return None if not subject.queue and found.phase is Phase.WAITING else found
         except BadObject as error:
@@ -242,15 +264,28 @@ class Sight:
             if gone.last.phase in (Phase.WAITING, Phase.FINISHED):
                 return None
             return replace(gone.last, phase=Phase.STOPPING)
-        left = Counter(pod_set_of(pod, gone.last) for pod in self.pods.get(uid, {}).values())
+        left = Counter(pod_set_of(pod, gone.last) for pod in self._pods_left(uid, gone.last))
         for name, count in self._left_to_children(uid, gone).items():
             left[name] = max(left[name], count)
         holds = {name: count for name, count in left.items() if count}
         return replace(gone.last, phase=Phase.STOPPING, holds=holds) if holds else None
 
+    def _pods_left(self, uid: Uid, last: Workload) -> list[Object]:
+        """Those in its namespace (labels prove nothing) that no orphaned child Job, a root by now, is charged for."""
+        return [
+            pod
+            for pod in self.pods.get(uid, {}).values()
+            if _namespace(pod) == last.namespace
+            and not any(owner != uid and self._runs_alone(owner) for owner in roots_of(pod))
+        ]
+
+    def _runs_alone(self, uid: str) -> bool:
+        found = self.objects.get(uid)
+        return found is not None and self.is_root(*found)
+
     def _left_to_children(self, uid: Uid, gone: Departed) -> Mapping[str, int]:
         """Child Jobs outlive a JobSet for a moment and may still be making pods."""
-        family = tuple(self.children.get(uid, {}).values())
+        family = self.family(uid, gone.last.namespace)
         if gone.kind != JOBSET or not family:
             return {}
         return left_to_children(gone.object, family)
@@ -259,3 +294,7 @@ class Sight:
         kind, last = workload_of_pods(uid, pods)
         self.departed[uid] = Departed(kind, {"metadata": {}, "spec": {}}, last, told=True)
         return uid
+
+
+def _namespace(obj: Object) -> str:
+    return str(metadata(obj).get("namespace") or "")
