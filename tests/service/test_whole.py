@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tests.apiservers import Client, running_sandbox
 from tests.system import crowd
 from tests.system.history import Recorder, finished, is_child
 from tests.system.rig import Rig
+from tests.system.sources import Watch
 from tests.system.verdict import judge
 
 PATHS = {
@@ -61,9 +61,8 @@ async def test_a_crowd_runs_in_order_never_over_quota_by_one_write_each(tmp_path
         admin = Client(sandbox, "")
         for name in sorted({obj["metadata"]["namespace"] for obj in items}):
             admin.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        tls = ssl.create_default_context(cafile=str(sandbox.ca_file))
         async with (
-            Recorder(sandbox.url, sandbox.token("admin"), tls) as recorder,
+            Recorder(Watch(sandbox.url, sandbox.token("admin"), sandbox.ca_file)) as recorder,
             Rig(sandbox, policies, tmp_path) as rig,
         ):
             await asyncio.to_thread(submit, Client(sandbox, "", user="alice"), items)
