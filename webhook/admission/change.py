@@ -14,6 +14,7 @@ from webhook.admission.subject import Subject, scope_of
 from webhook.language.conditions import Scope
 from webhook.model.kinds import Key, Object
 from webhook.workloads.objects import is_deleting, is_true, labels, mapping, notes
+from webhook.workloads.registry import ADAPTERS
 
 MARKS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED)
 """Annotations that only the webhook and the loop write."""
@@ -33,7 +34,9 @@ class Change:
 
     @property
     def queue(self) -> str:
-        """The queue it is in, or asks to be in: where the label is gone, the one it was in."""
+        """The queue it is in, or asks to be in: where the label is gone, and on its way out, the one it was in."""
+        if is_deleting(self.old.object):
+            return self.old.queue or ""
         return self.new.queue if self.new.queue is not None else self.old.queue or ""
 
     @property
@@ -57,10 +60,24 @@ class Change:
     def may_start(self) -> bool:
         """Whether this edit may turn suspend off: only a child may be started so, by its parent, once that started."""
         parent = self.parent
-        if parent is None:
+        if parent is None or self.outgrows:
             return False
         waits = mapping(parent, "spec").get("suspend") is True
         return not waits and not is_deleting(parent) and not is_true(parent, "Completed", "Failed")
+
+    @property
+    def waits(self) -> bool:
+        """Whether it will wait, once what this edit says of suspend is put back."""
+        return self.new.waiting or (self.old.waiting and not self.may_start)
+
+    @property
+    def outgrows(self) -> bool:
+        """Whether a suspended child asks for more than its parent's template; what runs is held to what it has."""
+        parent = self.parent
+        if parent is None or not self.old.waiting:
+            return False
+        maker, here = ADAPTERS[str(parent.get("kind"))], self.new
+        return not maker.makes(parent, here.object, here.adapter.kind)
 
     def scope(self, subject: Subject) -> Scope:
         """What conditions may read of one of the two states."""

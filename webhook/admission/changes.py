@@ -15,6 +15,7 @@ from webhook.admission.subject import Subject, in_queue
 from webhook.model.kinds import Key
 from webhook.model.quantity import format_quantity
 
+OUTGROWN = Refusal("a child may not ask for more than its parent's template")
 UNDONE = Refusal("another webhook changed what tidegate keeps: suspend, its marks or injected keys")
 
 
@@ -46,6 +47,8 @@ def forbidden(change: Change) -> tuple[Refusal, ...]:
     found = [*_label(change)]
     if old.priority != new.priority:
         found += unknown_priority(change.rules.policy, new)
+    if change.outgrows:
+        found.append(OUTGROWN)
     if old.started and new.started:
         found += [*_grown_counts(old, new), *_grown_requests(old, new)]
     return tuple(found)
@@ -53,7 +56,7 @@ def forbidden(change: Change) -> tuple[Refusal, ...]:
 
 def judged(change: Change) -> tuple[Refusal, ...]:
     """Rules of the policy, asked of a waiting root that changes; what held before the change does not count."""
-    if change.kinship is Kinship.CHILD or not change.new.waiting or not change.costs:
+    if change.kinship is Kinship.CHILD or not change.waits or not change.costs:
         return ()
     new = in_queue(change.new, change.queue)
     after = refusals(change.rules, new, change.scope(new))

@@ -174,8 +174,7 @@ def _change(request: Request, adapter: Adapter, judge: Judge) -> Change:
         _read(judge, adapter, request.old_object or {}),
         _read(judge, adapter, request.subject),
     )
-    owned = owned_as(new.object, old.object)
-    parent = None if old.stamped else _parent(request, adapter, judge, owned)
+    parent = None if old.stamped else _parent(request, adapter, judge, old.object)
     kind = Kinship.ROOT if parent is None else Kinship.CHILD
     return Change(request, old, new, kind, parent, judge.rules, judge.knowledge)
 

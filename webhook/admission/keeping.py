@@ -45,6 +45,8 @@ def _marks(change: Change) -> tuple[Patch, tuple[str, ...]]:
 
 
 def _queue_label(change: Change) -> tuple[Patch, tuple[str, ...]]:
+    if not change.queue:
+        return NO_PATCH, ()
     return put(change.new.object, ("metadata", "labels", Key.QUEUE), change.queue), ()
 
 
