@@ -299,3 +299,31 @@ def test_a_generated_name_makes_no_child() -> None:
     made["metadata"]["generateName"] = "js-workers-0"
     stored = patched(made, mutate(request(made), knowing(above), NOW))
     assert queued(stored)
+
+
+# What takes long to judge keeps everybody waiting, and who waits too long passes
+
+
+@pytest.mark.parametrize(
+    ("pod", "said"),
+    [
+        ({"containers": [{"name": "c"}] * 1001}, "more than 1000 containers"),
+        (pod_spec(**{f"x.io/r{n}": "1" for n in range(101)}), "more than 100 resources"),
+    ],
+)
+def test_a_pod_beyond_all_measure_is_refused_before_it_is_added_up(pod: Any, said: str) -> None:
+    _, first, _ = submit(job(labels=IN_VISION, pod=pod))
+    assert lines(first) == [f"tidegate cannot count it: spec.template.spec: {said}"]
+
+
+def test_so_is_a_jobset_of_too_many_parts() -> None:
+    huge = jobset(labels=IN_VISION)
+    huge["spec"]["replicatedJobs"] *= 1001
+    _, first, _ = submit(huge)
+    assert lines(first) == ["tidegate cannot count it: spec.replicatedJobs: more than 1000 of them"]
+
+
+@pytest.mark.parametrize("key", [Key.QUEUE, Key.PRIORITY])
+def test_a_label_as_long_as_a_request_is_not_told_in_full(key: str) -> None:
+    _, first, _ = submit(job(labels={Key.QUEUE: "vision", key: "vision" * 100_000}))
+    assert len(lines(first)[0]) == 2000

@@ -15,6 +15,9 @@ from webhook.quota.flavors import uncovered
 from webhook.quota.never import never_fits
 
 
+LONGEST_NAME = 63
+
+
 def refusals(rules: Rules, subject: Subject, scope: Scope) -> tuple[Refusal, ...]:
     """Why this workload may not wait in the queue its label names; empty where it may."""
     policy = rules.policy
@@ -61,7 +64,7 @@ def _quota(rules: Rules, subject: Subject) -> tuple[Refusal, ...]:
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name[:LONGEST_NAME], known, n=1)
     if near:
         return f", did you mean {near[0]!r}?"
     return f"; there are {', '.join(sorted(known)[:8])}" if known else ""

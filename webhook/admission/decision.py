@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from webhook.model.patch import NO_PATCH, Patch
 
 FORBIDDEN = 403
+LONGEST_LINE = 2000
+"""Characters; a label may be as long as a request when a webhook is asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Refusal:
         source = (
             f" ({' '.join(part for part in (self.rule, self.place) if part)})" if self.place else ""
         )
-        return " ".join(f"{self.message}{source}".split())
+        words = " ".join(f"{self.message}{source}".split())
+        return words if len(words) <= LONGEST_LINE else words[: LONGEST_LINE - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)

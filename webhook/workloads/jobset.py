@@ -33,6 +33,8 @@ PARENT_UID = "jobset.sigs.k8s.io/jobset-uid"
 """Label of child Jobs and of their pods."""
 REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
 BUILT_IN_CONTROLLER = "jobset.sigs.k8s.io/jobset-controller"
+MOST_REPLICATED_JOBS = 1000
+"""To count more, in a review that JobSet refuses later, would keep the others waiting."""
 _JOB = job.JobAdapter()
 
 
@@ -125,7 +127,10 @@ def _replica_of(parent: Object, child: Object) -> tuple[str, int] | None:
 
 
 def _replicated(obj: Object) -> list[Mapping[str, Any]]:
-    return sequence(mapping(obj, "spec"), "replicatedJobs", "spec")
+    found = sequence(mapping(obj, "spec"), "replicatedJobs", "spec")
+    if len(found) > MOST_REPLICATED_JOBS:
+        raise BadObject("spec.replicatedJobs", f"more than {MOST_REPLICATED_JOBS} of them")
+    return found
 
 
 def _name(item: Mapping[str, Any]) -> str:

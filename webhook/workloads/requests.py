@@ -22,6 +22,8 @@ from webhook.model.quantity import (
 )
 from webhook.workloads.objects import BadObject, mapping, sequence
 
+MOST_CONTAINERS, MOST_RESOURCES = 1000, 100
+"""No pod has so many; to add up more, in a review that the API server refuses later, would keep the others waiting."""
 POD_LEVEL = ("cpu", "memory")
 """Resources a pod may ask for as a whole; huge pages too, by prefix."""
 
@@ -31,6 +33,7 @@ def pod_requests(spec: Mapping[str, Any], path: str = "spec") -> Amounts:
 
     Raises BadObject with the path of what cannot be counted.
     """
+    _bounded(spec, path)
     sidecars: dict[str, Amount] = {}
     peaks: list[Amounts] = []
     for index, container in enumerate(sequence(spec, "initContainers", path)):
@@ -53,6 +56,18 @@ def pod_requests(spec: Mapping[str, Any], path: str = "spec") -> Amounts:
     )
     rounded = {resource: round_up(amount, resource) for resource, amount in total.items()}
     return {resource: amount for resource, amount in rounded.items() if amount} | {"pods": NANO}
+
+
+def _bounded(spec: Mapping[str, Any], path: str) -> None:
+    inits, mains = (sequence(spec, part, path) for part in ("initContainers", "containers"))
+    if len(inits) + len(mains) > MOST_CONTAINERS:
+        raise BadObject(path, f"more than {MOST_CONTAINERS} containers")
+    names: set[str] = set()
+    for container in (*inits, *mains):
+        for amounts in mapping(container, "resources", path).values():
+            names.update(amounts if isinstance(amounts, Mapping) else ())
+    if len(names) > MOST_RESOURCES:
+        raise BadObject(path, f"more than {MOST_RESOURCES} resources")
 
 
 def _of_the_whole_pod(spec: Mapping[str, Any], summed: Amounts, path: str) -> Amounts:
