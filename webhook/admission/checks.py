@@ -14,7 +14,6 @@ from webhook.model.kinds import Key
 from webhook.quota.flavors import uncovered
 from webhook.quota.never import never_fits
 
-
 LONGEST_NAME = 63
 
 

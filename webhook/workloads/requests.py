@@ -64,7 +64,8 @@ def _bounded(spec: Mapping[str, Any], path: str) -> None:
         raise BadObject(path, f"more than {MOST_CONTAINERS} containers")
     names: set[str] = set()
     for container in (*inits, *mains):
-        for amounts in mapping(container, "resources", path).values():
+        resources = container.get("resources")
+        for amounts in resources.values() if isinstance(resources, Mapping) else ():
             names.update(amounts if isinstance(amounts, Mapping) else ())
     if len(names) > MOST_RESOURCES:
         raise BadObject(path, f"more than {MOST_RESOURCES} resources")
