@@ -37,6 +37,17 @@ def test_every_entry_is_bounded_and_leaves_the_loop_and_the_system_alone():
             assert expression["values"] == ["kube-system", "kube-public", "kube-node-lease", "mine"]
 
 
+def test_only_some_namespaces_may_be_asked_for_and_the_system_never_is():
+    whole, some = registrations(REACH)[0], registrations(REACH, only_namespaces={"demo": "true"})
+    assert "matchLabels" not in whole["webhooks"][0]["namespaceSelector"]
+    for entry in (entry for body in some for entry in body["webhooks"]):
+        selector = entry["namespaceSelector"]
+        assert selector["matchLabels"] == {"demo": "true"}
+        (expression,) = selector["matchExpressions"]
+        assert expression["operator"] == "NotIn"
+        assert "kube-system" in expression["values"]
+
+
 def test_only_the_mutating_one_is_asked_again_after_others():
     mutating, validating = registrations(REACH, failure_policy="Fail")
     assert {entry["reinvocationPolicy"] for entry in mutating["webhooks"]} == {"IfNeeded"}

@@ -51,10 +51,16 @@ def registrations(
     failure_policy: FailurePolicy = "Ignore",
     loop_user: str = DEFAULT_USER,
     own_namespace: str = "tidegate-system",
+    only_namespaces: Mapping[str, str] | None = None,
     name: str = NAME,
 ) -> tuple[Object, Object]:
-    """The mutating and the validating configuration."""
-    common = _common(failure_policy, loop_user, own_namespace)
+    """The mutating and the validating configuration.
+
+    ``only_namespaces``: labels that a namespace has to bear for its objects to be reviewed at all; the system's own
+    are never, whatever they bear.
+    """
+    namespaces = _namespaces(own_namespace, only_namespaces or {})
+    common = _common(failure_policy, loop_user, namespaces)
     mutating = _entries(reach.client_config("/mutate"), common | {"reinvocationPolicy": "IfNeeded"})
     validating = _entries(reach.client_config("/validate"), common)
     return (
@@ -72,14 +78,14 @@ def _configuration(kind: str, name: str, webhooks: list[Object]) -> Object:
     }
 
 
-def _common(failure_policy: FailurePolicy, loop_user: str, own_namespace: str) -> Object:
+def _common(failure_policy: FailurePolicy, loop_user: str, namespaces: Object) -> Object:
     return {
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT_SECONDS,
         "failurePolicy": failure_policy,
         "matchPolicy": "Equivalent",
-        "namespaceSelector": _outside(*FENCED, own_namespace),
+        "namespaceSelector": namespaces,
         "matchConditions": [
             {
                 "name": "not-the-loop",
@@ -120,10 +126,12 @@ def _rules(operation: str) -> list[Object]:
     ]
 
 
-def _outside(*namespaces: str) -> Object:
+def _namespaces(own: str, labels: Mapping[str, str]) -> Object:
+    """All but the system's and our own; where labels are named, of those only the ones that bear them."""
     key = "kubernetes.io/metadata.name"
-    values = list(dict.fromkeys(namespaces))
-    return {"matchExpressions": [{"key": key, "operator": "NotIn", "values": values}]}
+    values = list(dict.fromkeys((*FENCED, own)))
+    outside = {"matchExpressions": [{"key": key, "operator": "NotIn", "values": values}]}
+    return outside | ({"matchLabels": dict(labels)} if labels else {})
 
 
 def _cel(text: str) -> str:

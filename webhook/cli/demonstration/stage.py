@@ -64,18 +64,17 @@ class Stage:
 
     def configurations(self, authority: bytes, address: str) -> list[Object]:
         """What the API server is to be told of the webhook."""
+        label = {self.label: "true"} if self.label else None
         bodies = registrations(
             Reach(ca=authority, url=self.url or address),
             failure_policy="Fail",
             loop_user=self.loop_user,
             own_namespace=self.own_namespace,
+            only_namespaces=label,
             name=self.name,
         )
-        if self.label is not None:
-            for body in bodies:
-                body["metadata"]["labels"] = {self.label: "true"}
-            for hook in (hook for body in bodies for hook in body["webhooks"]):
-                hook["namespaceSelector"] = {"matchLabels": {self.label: "true"}}
+        for body in bodies if label else ():
+            body["metadata"]["labels"] = label
         return list(bodies)
 
 
