@@ -12,7 +12,9 @@ import trustme
 from cryptography import x509
 
 from tests.client.scripted import until
-from webhook.service.certificates import LEAF_LIFE, ensure_certificates
+from webhook.service.certificates import CA_LIFE, LEAF_LIFE, ensure_certificates, renew_leaf
+from webhook.service.run import _renewal
+from webhook.service.settings import WebhookSettings
 from webhook.service.tls import ServingTls, TlsError
 
 NAMES = ("localhost", "127.0.0.1", "tidegate.tidegate-system.svc")
@@ -120,13 +122,97 @@ async def test_a_pair_that_does_not_match_is_said_and_the_old_one_goes_on(tmp_pa
     assert await shown(tls, tmp_path / "ca.crt") == before
     caplog.set_level("INFO")
     task = asyncio.create_task(tls.follow(every_seconds=0.01))
-    await until(lambda: "is not used" in caplog.text)
+    await until(lambda: "stays as it is" in caplog.text)
     await asyncio.sleep(0.1)
-    assert caplog.text.count("is not used") == 1
+    assert caplog.text.count("stays as it is") == 1
     write(authority, tmp_path, trustme.KeyType.ECDSA)
     await until(lambda: "new certificate expires_at" in caplog.text)
     assert await shown(tls, tmp_path / "ca.crt") != before
     task.cancel()
+
+
+BEGIN = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def test_a_leaf_is_renewed_at_two_thirds_of_its_life_and_not_before(tmp_path):
+    files = ensure_certificates(tmp_path, NAMES, now=BEGIN)
+    ca, leaf = files.ca.read_bytes(), files.certificate.read_bytes()
+    renew_leaf(tmp_path, NAMES, now=BEGIN + LEAF_LIFE * 2 / 3 - timedelta(days=1))
+    assert files.certificate.read_bytes() == leaf
+    renew_leaf(tmp_path, NAMES, now=BEGIN + LEAF_LIFE * 2 / 3 + timedelta(days=1))
+    assert files.certificate.read_bytes() != leaf
+    assert files.ca.read_bytes() == ca
+
+
+def test_a_ca_that_gets_old_is_kept_while_it_serves(tmp_path):
+    files = ensure_certificates(tmp_path, NAMES, now=BEGIN)
+    ca = files.ca.read_bytes()
+    renew_leaf(tmp_path, NAMES, now=BEGIN + CA_LIFE * 3 / 4)
+    assert files.ca.read_bytes() == ca
+
+
+def test_without_its_ca_a_leaf_serves_on_until_it_is_due(tmp_path):
+    files = ensure_certificates(tmp_path, NAMES, now=BEGIN)
+    files.ca_key.unlink()
+    renew_leaf(tmp_path, NAMES, now=BEGIN)
+    with pytest.raises(OSError, match="no CA with its key"):
+        renew_leaf(tmp_path, NAMES, now=BEGIN + LEAF_LIFE)
+
+
+async def test_while_it_serves_it_is_renewed_and_shown_to_new_connections(tmp_path, caplog):
+    caplog.set_level("INFO")
+    now = [datetime.now(UTC)]
+    files = ensure_certificates(tmp_path, NAMES, now=now[0])
+    tls = ServingTls(files.certificate, files.key)
+    before, looks = await shown(tls, files.ca), 0
+
+    def renew() -> None:
+        nonlocal looks
+        renew_leaf(tmp_path, NAMES, now=now[0])
+        looks += 1
+
+    task = asyncio.create_task(tls.follow(every_seconds=0.01, renew=renew))
+    await until(lambda: looks > 2)
+    assert await shown(tls, files.ca) == before
+    # what begins later than a client's own clock is not trusted by it: the test looks, no client
+    now[0] += LEAF_LIFE * 3 / 4
+    await until(lambda: "new certificate expires_at" in caplog.text)
+    assert tls.expires_at == pytest.approx((now[0] + LEAF_LIFE).timestamp(), abs=1)
+    task.cancel()
+
+
+async def test_a_renewal_that_fails_is_said_once_and_the_old_pair_goes_on(tmp_path, caplog):
+    files = ensure_certificates(tmp_path, NAMES)
+    tls = ServingTls(files.certificate, files.key)
+    before, tries = await shown(tls, files.ca), 0
+
+    def renew() -> None:
+        nonlocal tries
+        tries += 1
+        raise TlsError("cannot renew it: no space left")
+
+    task = asyncio.create_task(tls.follow(every_seconds=0.01, renew=renew))
+    await until(lambda: tries > 3)
+    assert caplog.text.count("stays as it is: cannot renew it") == 1
+    assert await shown(tls, files.ca) == before
+    task.cancel()
+
+
+def test_only_what_we_made_ourselves_is_renewed_by_us(tmp_path):
+    policies, names = (tmp_path,), ("webhook.example",)
+    given = WebhookSettings(policies=policies, tls_cert=tmp_path / "c", tls_key=tmp_path / "k")
+    assert _renewal(given) is None
+    ours = WebhookSettings(policies=policies, self_signed_dir=tmp_path / "certs", tls_names=names)
+    renew = _renewal(ours)
+    assert renew is not None
+    with pytest.raises(TlsError, match=r"cannot renew it: `.*ca.crt`: no CA with its key"):
+        renew()
+    files = ensure_certificates(tmp_path / "certs", NAMES)
+    files.certificate.unlink()
+    renew()
+    leaf = x509.load_pem_x509_certificate(files.certificate.read_bytes())
+    served = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert "webhook.example" in served.get_values_for_type(x509.DNSName)
 
 
 @pytest.mark.parametrize("missing", ["tls.crt", "tls.key"])

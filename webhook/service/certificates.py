@@ -2,11 +2,14 @@
 
 Kept in a directory and used again at the next start, because the API server is told the CA once:
 a new CA at every start would fail every review without a word. A leaf is renewed when a third of
-its life is left or its names change; the CA is kept until then for itself.
+its life is left, also while it serves, or when its names change. The CA is renewed only at a start
+in the last third of its ten years; the API server has to be told the new one then. To rotate it
+under way takes a time in which both are trusted, and is not done yet.
 """
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 from collections.abc import Iterable, Sequence
@@ -27,11 +30,12 @@ SLACK = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where the certificates are: what the API server trusts, and what the server shows."""
+    """Where the certificates are: what the API server trusts, what the server shows, and their keys."""
 
     ca: Path
     certificate: Path
     key: Path
+    ca_key: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +52,42 @@ def ensure_certificates(
     """Make what is missing, expired or for other names; leave the rest. Raises OSError."""
     now = now or datetime.now(UTC)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files = Files(directory / "ca.crt", directory / "tls.crt", directory / "tls.key")
-    authority = _kept(files.ca, directory / "ca.key")
-    renewed = authority is None or not _fresh(authority.certificate, now)
-    if authority is None or renewed:
+    files = _files(directory)
+    authority = _kept(files.ca, files.ca_key)
+    if authority is None or not _fresh(authority.certificate, now):
         authority = make_authority(now)
-        _write(directory / "ca.key", _key_pem(authority.key))
+        _write(files.ca_key, _key_pem(authority.key))
         _write(files.ca, _pem(authority.certificate))
+    _ensure_leaf(files, authority, names, now)
+    return files
+
+
+def renew_leaf(directory: Path, names: Sequence[str], *, now: datetime | None = None) -> None:
+    """While it serves: a new leaf in the last third of its life, under the CA that is there. Raises OSError.
+
+    Never a new CA: the API server trusts only the one it was told of.
+    """
+    now = now or datetime.now(UTC)
+    files = _files(directory)
     leaf = _kept(files.certificate, files.key)
-    if leaf is None or renewed or not _serves(leaf.certificate, authority, names, now):
+    if leaf is not None and _fresh(leaf.certificate, now):
+        return
+    authority = _kept(files.ca, files.ca_key)
+    if authority is None:
+        raise FileNotFoundError(errno.ENOENT, "no CA with its key", str(files.ca))
+    _ensure_leaf(files, authority, names, now)
+
+
+def _files(directory: Path) -> Files:
+    return Files(*(directory / name for name in ("ca.crt", "tls.crt", "tls.key", "ca.key")))
+
+
+def _ensure_leaf(files: Files, authority: Pair, names: Sequence[str], now: datetime) -> None:
+    leaf = _kept(files.certificate, files.key)
+    if leaf is None or not _serves(leaf.certificate, authority, names, now):
         leaf = make_leaf(authority, names, now)
         _write(files.key, _key_pem(leaf.key))
         _write(files.certificate, _pem(leaf.certificate))
-    return files
 
 
 def make_authority(now: datetime) -> Pair:

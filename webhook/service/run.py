@@ -20,7 +20,7 @@ from aiohttp import web
 from webhook.admission.knowledge import Identity
 from webhook.cluster.access import AccessError, find_access
 from webhook.cluster.client import Client
-from webhook.service.certificates import ensure_certificates
+from webhook.service.certificates import ensure_certificates, renew_leaf
 from webhook.service.knowledge import ClusterMemory
 from webhook.service.loop import Loop
 from webhook.service.metrics import Metrics
@@ -76,7 +76,7 @@ async def run_webhook(settings: WebhookSettings, *, ready: Ready) -> None:
         background = [
             memory.follow(client, on_trouble=_counts(metrics)),
             policies.follow(_tells(policies, metrics), every_seconds=settings.policy_poll),
-            tls.follow(every_seconds=settings.tls_poll),
+            tls.follow(every_seconds=settings.tls_poll, renew=_renewal(settings)),
             _observe(tls, policies, reader, metrics),
         ]
         if reader is not None:
@@ -246,6 +246,21 @@ def _tls(settings: WebhookSettings) -> ServingTls:
         raise StartError(
             f"cannot keep certificates in `{error.filename}`: {error.strerror}"
         ) from error
+
+
+def _renewal(settings: WebhookSettings) -> Callable[[], None] | None:
+    """What keeps a certificate of our own from running out while it is served; None where others make it."""
+    directory = settings.self_signed_dir
+    if directory is None:
+        return None
+
+    def renew() -> None:
+        try:
+            renew_leaf(directory, _names(settings))
+        except OSError as error:
+            raise TlsError(f"cannot renew it: `{error.filename}`: {error.strerror}") from error
+
+    return renew
 
 
 def _names(settings: WebhookSettings) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import logging
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 from cryptography import x509
@@ -48,18 +49,25 @@ class ServingTls:
         self._seen = digest
         return True
 
-    async def follow(self, *, every_seconds: float) -> None:
-        """Look for ever; a bad pair is said once for each time it changes."""
+    async def follow(
+        self, *, every_seconds: float, renew: Callable[[], object] | None = None
+    ) -> None:
+        """Look for ever; a bad pair is said once for each time it changes.
+
+        ``renew`` is called before each look, and may write a new pair; it raises TlsError.
+        """
         said = ""
         while True:
             await asyncio.sleep(every_seconds)
             try:
+                if renew is not None:
+                    await asyncio.to_thread(renew)
                 if await asyncio.to_thread(self.reload):
                     log.info("new certificate expires_at=%d", self.expires_at)
                 said = ""
             except TlsError as error:
                 if str(error) != said:
-                    log.error("the new certificate is not used: %s", error)
+                    log.error("the certificate stays as it is: %s", error)
                 said = str(error)
 
     def _digest(self) -> str:
