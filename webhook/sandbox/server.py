@@ -109,7 +109,11 @@ class Sandbox:
         return path
 
     async def __aenter__(self) -> Self:
-        await self._open()
+        try:
+            await self._open()
+        except OSError:  # the port is taken
+            await self.__aexit__(None, None, None)
+            raise
         self._run(empty_terminating(self.api))
         if self._with_players:
             self._run(self.players.run())
@@ -139,6 +143,7 @@ class Sandbox:
         await self._open()
 
     async def _open(self) -> None:
+        listening = socket.create_server(("127.0.0.1", self.port))
         runner = web.AppRunner(
             self._front.application(),
             access_log=None,
@@ -146,7 +151,6 @@ class Sandbox:
             shutdown_timeout=_SHUTDOWN_SECONDS,
         )
         await runner.setup()
-        listening = socket.create_server(("127.0.0.1", self.port))
         context = self._certificates.server_context()
         await web.SockSite(runner, listening, ssl_context=context).start()
         self.port = listening.getsockname()[1]
