@@ -51,6 +51,11 @@ def test_wrong_usage_ends_with_its_own_code(arguments: list[str]) -> None:
     assert result.stdout == ""
 
 
+def test_a_name_with_a_typing_mistake_is_suggested() -> None:
+    assert "Did you mean 'lint'?" in CliRunner().invoke(program, ["lnit"]).stderr
+    assert "Did you mean" not in CliRunner().invoke(program, ["apply"]).stderr
+
+
 def test_names_complete_without_importing_a_command() -> None:
     completed = subprocess.run(
         [sys.executable, "-m", "webhook.cli.main"],

@@ -49,6 +49,14 @@ class Program(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - holds by the convention above
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:  # click looks among those that were imported
+            raise click.NoSuchCommand(error.command_name, None, COMMANDS, ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
