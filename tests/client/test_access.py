@@ -114,6 +114,18 @@ async def test_a_kubeconfig_or_context_that_is_not_there_is_named(tmp_path):
         await find_access(path, context="nothing")
 
 
+@pytest.mark.parametrize("given", ["", "elsewhere", "here:there"])
+async def test_where_there_is_no_kubeconfig_at_all_one_is_asked_for(tmp_path, monkeypatch, given):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    if given:
+        monkeypatch.setenv("KUBECONFIG", given)
+    with pytest.raises(AccessError, match=f"`{given or '~/.kube/config'}`.* --kubeconfig"):
+        await find_access()
+
+
 async def test_in_a_pod_the_service_account_is_used_and_its_token_reread(tmp_path, monkeypatch):
     from kubernetes.aio.config import incluster_config
 

@@ -58,11 +58,12 @@ async def find_access(kubeconfig: Path | None = None, *, context: str | None = N
     """
     from kubernetes.aio import client, config
 
-    if kubeconfig is not None and not kubeconfig.is_file():  # noqa: ASYNC240 - once, at the start
-        raise AccessError(f"no kubeconfig at `{kubeconfig}`")
+    in_pod = kubeconfig is None and context is None and "KUBERNETES_SERVICE_HOST" in os.environ
+    if not in_pod:
+        _expect_file(kubeconfig)
     found = client.Configuration()
     try:
-        if kubeconfig is None and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
+        if in_pod:
             config.load_incluster_config(client_configuration=found)  # type: ignore[no-untyped-call]
             return _access(found, [])
         loader = await config.load_kube_config(  # type: ignore[no-untyped-call]
@@ -77,6 +78,17 @@ async def find_access(kubeconfig: Path | None = None, *, context: str | None = N
         raise
     except Exception as error:  # its parsers raise anything
         raise AccessError(f"cannot use {_source(kubeconfig)}: {_told(error)}") from error
+
+
+def _expect_file(kubeconfig: Path | None) -> None:
+    """The client reads what is missing as empty, and then complains of what stands in it."""
+    if kubeconfig is not None:
+        if not kubeconfig.is_file():
+            raise AccessError(f"no kubeconfig at `{kubeconfig}`")
+        return
+    given = os.environ.get("KUBECONFIG", "~/.kube/config")
+    if not any(Path(one).expanduser().is_file() for one in given.split(os.pathsep) if one):
+        raise AccessError(f"no kubeconfig at `{given}`, and this is no pod: give --kubeconfig FILE")
 
 
 def _source(kubeconfig: Path | None) -> str:

@@ -66,7 +66,7 @@ class Common:
         metavar="PATH",
     )
     kubeconfig: Path | None = flag(
-        "how to reach the API server; default: the pod's service account, else ~/.kube/config",
+        "how to reach the API server; default: the pod's service account, else $KUBECONFIG or ~/.kube/config",
         metavar="FILE",
     )
     context: str | None = flag("the context of the kubeconfig", metavar="NAME")
