@@ -57,7 +57,8 @@ def _guarded(
         return PASS
     try:
         request = trusted(request)
-        check_texts(request.subject)
+        for state in (request.subject, request.old_object or {}):
+            check_texts(state)
         if not adapter.ours(request.old_object or request.subject):
             return PASS
         answer = {Operation.CREATE: create, Operation.UPDATE: update}.get(request.operation)
