@@ -200,6 +200,7 @@ async def test_what_cannot_work_ends_with_2_and_says_why(tmp_path, monkeypatch, 
         assert process.child.returncode == 2
         assert any(complaint in line for line in process.lines), process.lines
         assert not any("Traceback" in line for line in process.lines)
+        assert sum("broken.tide:1" in line for line in process.lines) <= 1
 
 
 KUBECONFIG = """

@@ -85,6 +85,19 @@ async def test_what_was_said_long_ago_is_not_believed():
         task.cancel()
 
 
+async def test_whoever_reads_is_let_go_at_the_end():
+    board = StatusBoard(quiet_seconds=5)
+    async with (
+        served(board) as port,
+        aiohttp.ClientSession() as session,
+        session.get(f"http://127.0.0.1:{port}/status") as response,
+        asyncio.timeout(5),
+    ):
+        assert await response.content.readline() == b"\n"
+        await board.end(web.Application())
+        assert await response.read() == b""
+
+
 async def test_changes_are_told_at_most_once_in_the_quiet_time():
     board = StatusBoard(quiet_seconds=0.2)
     board.post(b'{"n":0}\n')

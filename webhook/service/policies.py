@@ -107,8 +107,9 @@ class PolicySource:
             return
         since = self.stale.since if self.stale is not None else self._clock()
         self.stale = Stale(since, text)
-        kept = self.current.revision if self.current else "none"
-        log.error("the policy files are broken; in force stays revision=%s: %s", kept, text)
+        if self.current is not None:  # at the first start whoever asked shows the report and ends
+            kept = self.current.revision
+            log.error("the policy files are broken; in force stays revision=%s: %s", kept, text)
 
     def _settled(self) -> tuple[Sequence[PolicyFile], str]:
         """Sequence[PolicyFile] and their digest, read twice alike: a swap in the middle is never half seen."""

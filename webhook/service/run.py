@@ -151,6 +151,7 @@ async def _announce(loop: Loop, readiness: Readiness, address: str, ready: Ready
 def _status_app(board: StatusBoard, readiness: Readiness, metrics: Metrics) -> web.Application:
     app = web.Application()
     app.router.add_get("/status", board.serve)
+    app.on_shutdown.append(board.end)
     add_health(app, readiness, metrics)
     return app
 
@@ -229,7 +230,9 @@ async def _first_policy(settings: Common, metrics: Metrics) -> PolicySource:
     try:
         await policies.load()
     except PolicyTrouble as trouble:
-        raise StartError(trouble.text.rstrip()) from trouble
+        text = trouble.text.rstrip()
+        report = f"the policy is broken\n\n{text}" if "\n" in text else text
+        raise StartError(report) from trouble
     _tells(policies, metrics)()
     return policies
 

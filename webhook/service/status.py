@@ -77,6 +77,7 @@ class StatusBoard:
     def __init__(self, *, quiet_seconds: float = QUIET_SECONDS) -> None:
         self._line = b""
         self._changed = asyncio.Event()
+        self._ended = asyncio.Event()
         self._quiet = quiet_seconds
 
     def post(self, line: bytes) -> None:
@@ -93,13 +94,19 @@ class StatusBoard:
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         await response.prepare(request)
         try:
-            while True:
+            while not self._ended.is_set():
                 changed = self._changed
                 await response.write(self._line or b"\n")
-                await asyncio.sleep(self._quiet)
+                await _within(self._ended, self._quiet)
                 await _within(changed, HEARTBEAT_SECONDS)
         except ConnectionError:
-            return response
+            pass
+        return response
+
+    async def end(self, _: web.Application) -> None:
+        """At the end of the process: a reader that is never let go would hold it up for seconds."""
+        self._ended.set()
+        self._changed.set()
 
 
 def render_waiting(front: Mapping[str, Sequence[Next]]) -> bytes:
