@@ -28,6 +28,7 @@ GOES_ON = frozenset(
 )
 """After these a statement goes on in the next line."""
 _offset: ContextVar[int] = ContextVar("offset of the piece that is parsed", default=0)
+_record: ContextVar[list[Token] | None] = ContextVar("where to keep the tokens", default=None)
 
 
 class Lines(PostLex):
@@ -37,9 +38,12 @@ class Lines(PostLex):
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """One parse: the tokens that the grammar is to see."""
-        offset = _offset.get()
+        offset, record = _offset.get(), _record.get()
         try:
-            yield from _significant(stream, offset)
+            for token in _significant(stream, offset):
+                if record is not None:
+                    record.append(token)
+                yield token
         except UnexpectedToken as error:  # of the lexer, so not moved yet
             _move(error.token, offset)
             raise
@@ -96,10 +100,16 @@ def _parser() -> Lark:
     return build_parser()
 
 
-def parse_tree(text: str, *, offset: int, start: str = "start") -> Tree[Token]:
-    """The tree of a piece of a file that begins at ``offset``. Raises Lark's UnexpectedInput."""
-    token = _offset.set(offset)
+def parse_tree(
+    text: str, *, offset: int, start: str = "start", tokens: list[Token] | None = None
+) -> Tree[Token]:
+    """The tree of a piece of a file that begins at ``offset``. Raises Lark's UnexpectedInput.
+
+    ``tokens`` receives what the grammar saw, for the formatter: the tree has neither signs nor parentheses.
+    """
+    at, record = _offset.set(offset), _record.set(tokens)
     try:
         return _parser().parse(text, start=start)
     finally:
-        _offset.reset(token)
+        _offset.reset(at)
+        _record.reset(record)

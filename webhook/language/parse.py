@@ -41,13 +41,13 @@ class Parsed:
     problems: tuple[Problem, ...]
 
 
-def parse(text: str, *, path: str) -> Parsed:
-    """Read the text of one file."""
+def parse(text: str, *, path: str, tokens: list[Token] | None = None) -> Parsed:
+    """Read the text of one file. ``tokens`` receives those of a file without mistakes, in order."""
     source = Source(path, text)
     if len(text) > LARGEST:
         return _too_large(source)
     scanned = scan(source)
-    reader = _Reader(source, scanned)
+    reader = _Reader(source, scanned, tokens)
     for piece in scanned.pieces:
         reader.read(piece)
     unbalanced = any(p.code == "TG006" for p in scanned.problems)
@@ -81,8 +81,9 @@ def parse_expression(text: str, *, source: Source, offset: int) -> Expression | 
 class _Reader:
     """Reads the pieces of one file and remembers what could not be read."""
 
-    def __init__(self, source: Source, scanned: Scanned) -> None:
+    def __init__(self, source: Source, scanned: Scanned, tokens: list[Token] | None = None) -> None:
         self.source = source
+        self.tokens = tokens
         self.text = scanned.text
         self.odd = scanned.odd
         self.surplus = scanned.surplus
@@ -111,7 +112,7 @@ class _Reader:
         while root.start not in blanked and len(self.problems) < MOST:
             text = "".join(chars) + (root.closers or "\n")
             try:
-                return parse_tree(text, offset=root.start)
+                return parse_tree(text, offset=root.start, tokens=self.tokens)
             except UnexpectedInput as error:
                 place = explain(error, self.source, root.start, root.end)
                 self._report(root, place, chars, blanked)
