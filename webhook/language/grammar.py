@@ -8,10 +8,12 @@ file, since a file is parsed in pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Final
 
 from lark import Lark, Token, Tree
@@ -27,6 +29,7 @@ GOES_ON = frozenset(
     | {"C_PERCENT", "C_QUESTION", "C_COLON", "C_COMMA", "_COMMA"}
 )
 """After these a statement goes on in the next line."""
+_KEYWORD: Final = re.compile(r"([a-z]+(?:-[a-z]+)*)\(\?!\[")
 _offset: ContextVar[int] = ContextVar("offset of the piece that is parsed", default=0)
 _record: ContextVar[list[Token] | None] = ContextVar("where to keep the tokens", default=None)
 
@@ -98,6 +101,24 @@ def build_parser(*, strict: bool = False) -> Lark:
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
     return build_parser()
+
+
+@lru_cache(maxsize=1)
+def keywords() -> Mapping[str, str]:
+    """Every keyword by its terminal."""
+    found: dict[str, str] = {}
+    for terminal in _parser().terminals:
+        match = _KEYWORD.match(terminal.pattern.value)
+        if match is not None:
+            found[terminal.name] = match[1]
+    return MappingProxyType(found)
+
+
+def may_follow(prefix: str) -> frozenset[str]:
+    """The terminals that may stand behind the beginning of a text. Raises Lark's UnexpectedInput where it is wrong."""
+    parser = _parser().parse_interactive(prefix, start="start")
+    parser.exhaust_lexer()
+    return frozenset(parser.accepts())
 
 
 def parse_tree(
