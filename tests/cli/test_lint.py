@@ -89,7 +89,7 @@ def test_twelve_mistakes_in_four_files_are_twelve_problems_each_at_its_place(
     write(tmp_path, TWELVE)
     result = lint(tmp_path)
     assert found(result, tmp_path) == PLACES
-    assert result.stderr == "4 files, 12 errors\n"
+    assert result.stderr == "4 files, 12 errors (1 fixable with --fix)\n"
     assert result.exit_code == Exit.FOUND
 
 

@@ -69,6 +69,11 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG507": (rule("requests.cpu > 1.5"), rule("requests.cpu > quantity('1.5')")),
     "TG508": (rule(" || ".join(["pods > 1"] * 900)), rule("pods > 1")),
     "TG511": (rule("pods > 1", "more than {"), rule("pods > 1", "more than {pods}")),
+    "TG703": ("# tidegate: ignore[TG308]\n" + Q, "# a comment\n" + Q),
+    "TG704": (
+        "# tidegate: ignore[TG308] bought in May\n" + Q,
+        "# tidegate: ignore[TG308] bought in May\nflavor spot { }\n" + Q,
+    ),
 }  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def control(source: Source, at: int) -> Problem:
         source.span(at, at + 1),
         f"control character {_code(char)}",
         help="remove it",
-        fix=Fix(source.span(at, at + 1), ""),
+        fix=Fix(source.span(at, at + 1), "", safe=True),
     )
 
 
@@ -95,9 +95,9 @@ def odd(source: Source, at: int, *, quoted: bool = False) -> Problem:
     if quoted and ord(char) <= 0xFFFF:
         advice, fix = f"write `\\u{ord(char):04x}` or remove it", Fix(span, f"\\u{ord(char):04x}")
     elif meant is not None and not quoted:
-        advice, fix = f"write {_shown(meant)}", Fix(span, meant)
+        advice, fix = f"write {_shown(meant)}", Fix(span, meant, safe=True)
     elif is_invisible(char):
-        advice, fix = "remove it", Fix(span, "")
+        advice, fix = "remove it", Fix(span, "", safe=True)
     else:
         advice, fix = "outside texts and comments the language uses ASCII only", None
     what = (

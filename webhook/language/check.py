@@ -19,6 +19,7 @@ from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_
 from webhook.language.quotas import QuotaReader, cycles
 from webhook.language.resources import Resources
 from webhook.language.rules import RuleReader
+from webhook.language.suppress import suppressed
 from webhook.language.syntax import File, Source
 from webhook.model.queues import Quotas
 
@@ -68,7 +69,8 @@ def _lint(
     files = [each.file for each in parsed]
     policy, problems = check(files)
     every = (*flaws, *(p for each in parsed for p in each.problems), *problems)
-    found = sorted_problems(every, [path for path, _ in texts])
+    left, _ = suppressed(sorted_problems(every, [path for path, _ in texts]), files)
+    found = sorted_problems(left, [path for path, _ in texts])
     return (None if has_errors(found) else policy), found, files
 
 

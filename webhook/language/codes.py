@@ -73,8 +73,13 @@ _WARNINGS = {
     "TG307": "`cap` below one member's own quota",
     "TG308": "flavor without quota",
 }
+_STYLE = {
+    "TG703": "suppression without a reason, of no known code, or of an error",
+    "TG704": "unused suppression",
+}
 
 CODES: Mapping[str, Code] = MappingProxyType(
     {code: Code(Severity.ERROR, summary) for code, summary in _ERRORS.items()}
     | {code: Code(Severity.WARNING, summary) for code, summary in _WARNINGS.items()}
+    | {code: Code(Severity.STYLE, summary) for code, summary in _STYLE.items()}
 )

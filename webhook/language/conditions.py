@@ -257,4 +257,4 @@ def _fix(node: Refused) -> Fix | None:
     """`64Gi` is replaced by `quantity("64Gi")`, where the help says exactly what to write."""
     text = node.help.removeprefix("write `").removesuffix("`")
     whole = node.help == f"write `{text}`" and "`" not in text
-    return Fix(node.span, text) if whole else None
+    return Fix(node.span, text, safe=True) if whole else None

@@ -212,7 +212,7 @@ def _entry(place: _Place) -> Problem | None:
             return None
         return problem(
             "TG008", place.span, f"a comma or a new line is missing before `{place.word}`",
-            fix=Fix(place.source.span(place.span.start, place.span.start), ", "),
+            fix=Fix(place.source.span(place.span.start, place.span.start), ", ", safe=True),
         )  # fmt: skip
     if "_NL" in place.expected and place.word in STATEMENTS and not place.in_condition:
         return problem("TG008", place.span, f"a new line is missing before `{place.word}`")
@@ -271,7 +271,7 @@ def _not_a_name(place: _Place) -> Problem | None:
         return problem("TG015", place.span, message, help="a name begins with a letter")
     if place.word[:1] in "\"'":
         bare = place.word.strip("\"'")
-        fix = Fix(place.span, bare)
+        fix = Fix(place.span, bare, safe=True)
         return problem(
             "TG015", place.span, "a name stands without quotes", help=f"write `{bare}`", fix=fix
         )
@@ -286,7 +286,7 @@ def _condition(place: _Place) -> Problem | None:
         return _comment_sign(place)
     if place.word == "=" or (place.word in INSTEAD and "C_DOT" in place.expected):
         instead = INSTEAD[place.word]
-        fix = Fix(place.span, instead)
+        fix = Fix(place.span, instead, safe=True)
         return problem(
             "TG004",
             place.span,
@@ -302,9 +302,8 @@ def _word(place: _Place) -> Problem | None:
     if "TEXT" in place.expected and re.match(r"['A-Za-z0-9_]", place.word):
         quoted = '"' + place.word.strip("'") + '"'
         message = f"`{place.word}` has to stand in double quotes"
-        return problem(
-            "TG004", place.span, message, help=f"write `{quoted}`", fix=Fix(place.span, quoted)
-        )
+        fix = Fix(place.span, quoted, safe=True)
+        return problem("TG004", place.span, message, help=f"write `{quoted}`", fix=fix)
     if "NUMBER" in place.expected and place.word.startswith('"'):
         return problem("TG004", place.span, f"a number is expected, not the text `{place.word}`")
     if place.word == "=" or place.word == "==":

@@ -17,10 +17,14 @@ __all__ = ["Fix", "PolicyErrors", "Problem", "Severity", "has_errors", "problem"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that cures a problem: replace ``span`` by ``text``."""
+    """A change that cures a problem: replace ``span`` by ``text``.
+
+    ``safe``: nobody can have meant anything else. A guess at a name or an amount is none: it may be another's.
+    """
 
     span: Span
     text: str
+    safe: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,11 @@ def render_text(
     return "\n".join(blocks)
 
 
+def colored(severity: Severity, text: str, *, color: bool) -> str:
+    """A text in the colour of a severity."""
+    return _Paint(color)(_COLORS[severity], text)
+
+
 class _Paint:
     """Colours, or none."""
 
