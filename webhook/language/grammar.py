@@ -118,7 +118,8 @@ def may_follow(prefix: str) -> frozenset[str]:
     """The terminals that may stand behind the beginning of a text. Raises Lark's UnexpectedInput where it is wrong."""
     parser = _parser().parse_interactive(prefix, start="start")
     parser.exhaust_lexer()
-    return frozenset(parser.accepts())
+    accepts: set[str] = parser.accepts()  # type: ignore[no-untyped-call] # of Lark
+    return frozenset(accepts)
 
 
 def parse_tree(
