@@ -10,7 +10,6 @@ from tests.language.chunks import codes, expected, plain, problems, reported, sp
 from webhook.language.check import lint
 from webhook.language.parse import LARGEST, parse
 from webhook.language.syntax import Cohort, Queue
-from webhook.language.words import LATER
 
 CHUNKS = """
 resource gpu nvidia.com/gpu              ### TG005 "`=` is missing before `nvidia.com/gpu`"
@@ -19,7 +18,7 @@ queue a { quota { gpu 5 borow 3 } }      ### TG004 "`borow` is not valid here"
 queue 1k { quota { cpu 5 } }             ### TG015 "`1k` is not a name"
 queue c {
   quota { cpu 5 memory 3Gi }             ### TG008 "a comma or a new line is missing before `memory`"
-  weight 5                               ### TG004 "this version does not know `weight` yet"
+  weigth 5                               ### TG004 "`weigth` is no statement"
   order strict order first-fit           ### TG008 "a new line is missing before `order`"
   pool { cpu 5 }                         ### TG004 "`pool` is not valid here"
 }
@@ -104,45 +103,6 @@ deny b when requests.gpu > 1 { message "{requests.gpu}" }
 @pytest.mark.parametrize("chunk", split(CHUNKS))
 def test_each_mistake_is_reported_once_at_its_line(chunk: str) -> None:
     assert reported(plain(chunk)) == expected(chunk)
-
-
-LATER_TEXTS = {
-    "test": 'test "x" {\n  given queue a running { gpu 32 } on a100\n  submit Job in "a"\n}\n',
-    "set": "set tidy for Job when !has(object.spec.x) {\n  spec.x = 5\n}\n",
-    "kind": 'kind RayJob {\n  api "ray.io/v1" plural "rayjobs"\n  pods head from spec.a\n}\n',
-    "settings": "settings {\n  mode audit\n}\n",
-    "warn": 'warn big when pods > 5 {\n  message "many"\n}\n',
-}
-IN_QUEUE = {
-    "accept": 'accept when namespaceObject.metadata.labels["team"] == "a"',
-    "limit": "limit gpu 64 jobs 20 per user",
-    "preempt": "preempt lower-priority within queue",
-    "prefer": "prefer next-flavor over borrowing over preempting",
-    "hold": 'hold "maintenance"',
-    "drain": "drain",
-    "ready": "ready within 15m retries 3",
-    "uncovered": "uncovered refuse",
-    "weight": "weight 2",
-}
-
-
-@pytest.mark.parametrize("word", sorted(LATER_TEXTS))
-def test_a_statement_of_a_later_version_is_one_problem(word: str) -> None:
-    (found,) = problems(LATER_TEXTS[word] + "queue a { quota { cpu 1 } }\n")
-    assert (found.code, found.span.line) == ("TG004", 1)
-    assert found.message == f"this version does not know `{word}` yet"
-
-
-@pytest.mark.parametrize("word", sorted(IN_QUEUE))
-def test_a_line_of_a_later_version_is_one_problem(word: str) -> None:
-    (found,) = problems(f"queue a {{\n  quota {{ cpu 1 }}\n  {IN_QUEUE[word]}\n}}\n")
-    assert (found.code, found.span.line) == ("TG004", 3)
-    assert found.message == f"this version does not know `{word}` yet"
-
-
-def test_every_later_statement_is_tried_here() -> None:
-    assert LATER_TEXTS.keys() | IN_QUEUE.keys() | {"share"} == LATER
-    assert codes("cohort a {\n  share by weight\n}\n") == ["TG004"]
 
 
 @pytest.mark.parametrize(

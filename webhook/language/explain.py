@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 from webhook.language.problems import Fix, Problem, problem
 from webhook.language.suggest import suggest
 from webhook.language.syntax import Source, Span
-from webhook.language.words import HOME, LATER, STATEMENTS
+from webhook.language.words import HOME, STATEMENTS
 
 _WORD = re.compile(
     r"[A-Za-z_][A-Za-z0-9_./-]*|[+-]?\.?[0-9][A-Za-z0-9_.]*|&&|\|\||[=!<>]=|//|\"[^\"\n]*\"?|'[^'\n]*'?|."
@@ -25,6 +25,7 @@ EXPECTED: Final = {
     "WORD": "a name",
     "NUMBER": "a number",
     "TEXT": "a text in double quotes",
+    "PATH": "the path of a field",
     "_EQUAL": "`=`",
     "_LBLOCK": "`{`",
     "_LENTRIES": "`{`",
@@ -109,7 +110,7 @@ def _place(error: UnexpectedInput, source: Source, start: int, end: int) -> _Pla
 
 
 _ENDS: Final = frozenset({"_NL", "RBRACE", "$END"})
-_STATEMENT_WORDS: Final = _ENDS | {f"_{word.upper()}" for word in STATEMENTS}
+_STATEMENT_WORDS: Final = _ENDS | {f"_{word.upper().replace('-', '_')}" for word in STATEMENTS}
 
 
 def _where(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
@@ -127,24 +128,20 @@ def _where(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset
 
 def _keyword(terminal: str) -> str | None:
     """The word of a terminal that is one."""
-    name = terminal.removeprefix("_")
+    name = terminal.removeprefix("_").replace("_", "-")
     if terminal in EXPECTED or terminal.startswith("C_") or terminal in _SIGNS:
         return None
-    return name.lower() if name.isalpha() else None
+    return name.lower() if name.replace("-", "").isalpha() else None
 
 
 _SIGNS: Final = frozenset(
-    {"_COLON", "_COMMA", "_NL", "CONTINUED", "BLANK", "COMMENT", "RBRACE", "$END"}
+    {"_COLON", "_COMMA", "_STAR", "_NL", "CONTINUED", "BLANK", "COMMENT", "RBRACE", "$END"}
 )
 
 
 def _no_statement(place: _Place) -> Problem:
     """A statement should begin here and does not."""
     word, known = place.word, [w for w in place.keywords if w in STATEMENTS]
-    if word in LATER:
-        return problem(
-            "TG004", place.span, f"this version does not know `{word}` yet", label="not yet"
-        )
     if word == "/" or word == "//":
         return _comment_sign(place)
     if not re.match(r"[A-Za-z_]", word):
@@ -153,10 +150,7 @@ def _no_statement(place: _Place) -> Problem:
         return problem(
             "TG004", place.span, f"`{word}` is not valid here", help=f"it stands {HOME[word]}"
         )
-    meant = suggest(word, [*known, *LATER])
-    if meant in LATER:
-        message = f"`{word}` is no statement, and this version does not know `{meant}` yet"
-        return problem("TG004", place.span, message)
+    meant = suggest(word, known)
     fix = Fix(place.span, meant) if meant else None
     advice = f"did you mean `{meant}`?" if meant else _begin_with(known)
     return problem("TG004", place.span, f"`{word}` is no statement", help=advice, fix=fix)
@@ -253,8 +247,9 @@ def _wanted(place: _Place) -> str:
     ]
     if "C_DOT" in useful:  # behind a complete value: what closes or follows it
         useful = [t for t in useful if t in ("C_RPAR", "C_RSQB", "_LBLOCK", "_TO")]
-        if "_TO" in useful:
-            return "`to` with the name of a queue"
+    if useful == ["_TO"]:
+        return "`to` with the name of a queue"
+    useful = [t for t in useful if t != "AUDIT"]
     words = [
         EXPECTED.get(t) or f"`{w}`" for t in sorted(useful) if (w := _keyword(t)) or t in EXPECTED
     ]

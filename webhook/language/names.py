@@ -20,12 +20,18 @@ from webhook.language.syntax import (
     Deny,
     File,
     Flavor,
+    KindOf,
     Otherwise,
     Priority,
     Queue,
     Route,
+    Rule,
+    Set,
+    Settings,
     Span,
     Statement,
+    Test,
+    Warn,
     Word,
 )
 from webhook.language.words import RESERVED, STATEMENTS
@@ -70,7 +76,10 @@ class Names:
     flavors: dict[str, Flavor] = field(default_factory=dict)
     priorities: dict[str, Priority] = field(default_factory=dict)
     aliases: dict[str, Alias] = field(default_factory=dict)
-    rules: dict[str, Route | Deny] = field(default_factory=dict)
+    rules: dict[str, Rule] = field(default_factory=dict)
+    kinds: dict[str, KindOf] = field(default_factory=dict)
+    settings: list[Settings] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
     otherwise: list[Otherwise] = field(default_factory=list)
     lost: set[tuple[What, str]] = field(default_factory=set)
     """Names of statements that could not be read."""
@@ -172,11 +181,17 @@ def _declare(names: Names, statement: Statement, within: Cohort | None) -> None:
             _enter(names, names.priorities, "priority", name, statement)
         case Alias(name=name):
             _enter(names, names.aliases, "alias", name, statement)
-        case Route() | Deny():
+        case Route() | Deny() | Warn() | Set():
             if statement.name is not None:
                 _enter(names, names.rules, "rule", statement.name, statement)
         case Otherwise():
             names.otherwise.append(statement)
+        case KindOf(name=name):
+            names.kinds.setdefault(name.text, statement)
+        case Settings():
+            names.settings.append(statement)
+        case Test():
+            names.tests.append(statement)
 
 
 def _declare_member(names: Names, node: Queue | Cohort, within: Cohort | None) -> None:
@@ -199,7 +214,7 @@ def _two_parents(node: Queue | Cohort, parent: Word, within: Cohort) -> Problem:
     )  # fmt: skip
 
 
-Entry: TypeAlias = Member | Flavor | Priority | Alias | Route | Deny
+Entry: TypeAlias = Member | Flavor | Priority | Alias | Rule
 _Entry = TypeVar("_Entry", bound=Entry)
 
 

@@ -21,7 +21,7 @@ from webhook.language.problems import Problem, problem, sorted_problems
 from webhook.language.scan import DEEPEST, MOST, Piece, Scanned, scan
 from webhook.language.syntax import File, Source, Span, Statement
 from webhook.language.trees import Builder
-from webhook.language.words import LATER, STATEMENTS, TOP
+from webhook.language.words import STATEMENTS, TOP
 
 LARGEST: Final = 256 * 1024
 """Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""
@@ -138,7 +138,7 @@ class _Reader:
                 chars[at] = " "
         if (
             piece.parent is not None
-            and piece.parent.first == "deny"
+            and piece.parent.first in ("deny", "warn")
             and end - start >= len(_STANDS_IN)
         ):
             chars[start : start + len(_STANDS_IN)] = _STANDS_IN
@@ -147,7 +147,7 @@ class _Reader:
 
     def _fell_out(self, piece: Piece) -> bool:
         """True for a line of a block that a `}` too many closed before: that `}` is the mistake."""
-        if piece.start > self.surplus or piece.first in TOP or piece.first in LATER:
+        if piece.start > self.surplus or piece.first in TOP:
             return False
         line = self.text[piece.start : piece.end]
         return piece.first in STATEMENTS or _ENTRY.match(line) is not None

@@ -280,7 +280,7 @@ class _Cutter:
         before = self._before
         if before is None or piece.start == token.start or before.text == "{":
             return False
-        return before.kind in _STARTS_A_VALUE or before.text in ("in", "when")
+        return before.kind in _STARTS_A_VALUE or before.text in ("in", "when", "=")
 
     def _close(self, token: Token) -> None:
         if token.text == "}":

@@ -2,93 +2,151 @@
 
 Frozen values. A span does not count in equality, so two texts that say the same are equal trees: the formatter and
 the tests rest on that. Names, amounts and words are kept as written; the checker reads them, because only it knows
-what stands where (``64GB`` beside memory, ``Vision`` as a name).
+what stands where (``64GB`` beside memory, ``Vision`` as a name). Queues, kinds and tests have modules of their own;
+whoever reads trees imports all from here.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from webhook.language.leaves import Bound, Number, Path, Source, Span, Text, Word
+from webhook.language.syntax_kinds import (
+    Api,
+    Children,
+    FieldPath,
+    InKind,
+    KindOf,
+    Measure,
+    PodsFrom,
+    PodsFromChild,
+    State,
+)
+from webhook.language.syntax_queues import (
+    Accept,
+    Block,
+    Bounded,
+    Cohort,
+    Deadline,
+    Hold,
+    InQueue,
+    Limit,
+    Order,
+    Preempt,
+    Prefer,
+    Queue,
+    Share,
+    Sharing,
+    Uncovered,
+    Weight,
+)
+from webhook.language.syntax_tests import (
+    By,
+    Clause,
+    Expect,
+    ExpectIgnored,
+    ExpectPreempts,
+    ExpectQueue,
+    ExpectRefused,
+    ExpectRule,
+    ExpectSet,
+    ExpectStarts,
+    ExpectWaiting,
+    GivenNamespace,
+    GivenQueue,
+    Groups,
+    InNamespace,
+    InTest,
+    Label,
+    Labels,
+    OfPriority,
+    On,
+    Pods,
+    Submit,
+    SubmitFile,
+    Test,
+)
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression
 
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of one file: offsets in code points, the end exclusive; lines and columns count from 1."""
-
-    path: str
-    start: int
-    end: int
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    @property
-    def place(self) -> str:
-        """As messages name it: ``policies/ml.tide:31``."""
-        return f"{self.path}:{self.line}"
-
-
-class Source:
-    """The text of one file, and where its lines begin."""
-
-    __slots__ = ("_starts", "path", "text")
-
-    def __init__(self, path: str, text: str) -> None:
-        self.path = path
-        self.text = text
-        self._starts = [0]
-        self._starts.extend(at + 1 for at, char in enumerate(text) if char == "\n")
-
-    def span(self, start: int, end: int) -> Span:
-        """The span of these offsets, cut to what the text has."""
-        start = max(0, min(start, len(self.text)))
-        end = max(start, min(end, len(self.text)))
-        return Span(self.path, start, end, *self._position(start), *self._position(end))
-
-    def line(self, number: int) -> str:
-        """The text of a line, without its end; "" where there is none."""
-        if not 1 <= number <= len(self._starts):
-            return ""
-        start = self._starts[number - 1]
-        end = self._starts[number] if number < len(self._starts) else len(self.text)
-        return self.text[start:end].rstrip("\r\n")
-
-    def _position(self, offset: int) -> tuple[int, int]:
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A bare word as written: a name, a resource, a kind, a way."""
-
-    text: str
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """Anything that begins as a number does: an amount or an integer, by its position."""
-
-    text: str
-    span: Span = field(compare=False, repr=False)
-
-
-Bound: TypeAlias = Number | Word
-"""What stands behind ``borrow`` and ``lend``: an amount, ``any`` or ``none``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A quoted text as written, with quotes and escapes (`texts.py` reads it)."""
-
-    raw: str
-    span: Span = field(compare=False, repr=False)
+__all__ = [
+    "Accept",
+    "Alias",
+    "Api",
+    "Assignment",
+    "Block",
+    "Bound",
+    "Bounded",
+    "By",
+    "Children",
+    "Clause",
+    "Cohort",
+    "Comment",
+    "Deadline",
+    "Deny",
+    "Expect",
+    "ExpectIgnored",
+    "ExpectPreempts",
+    "ExpectQueue",
+    "ExpectRefused",
+    "ExpectRule",
+    "ExpectSet",
+    "ExpectStarts",
+    "ExpectWaiting",
+    "FieldPath",
+    "File",
+    "Flavor",
+    "GivenNamespace",
+    "GivenQueue",
+    "Groups",
+    "Hold",
+    "InKind",
+    "InNamespace",
+    "InQueue",
+    "InTest",
+    "KindOf",
+    "Label",
+    "Labels",
+    "Limit",
+    "Measure",
+    "Mode",
+    "Node",
+    "Number",
+    "OfPriority",
+    "On",
+    "Order",
+    "Otherwise",
+    "Path",
+    "Pods",
+    "PodsFrom",
+    "PodsFromChild",
+    "Preempt",
+    "Prefer",
+    "Priority",
+    "Queue",
+    "QueueLabel",
+    "Route",
+    "Rule",
+    "Set",
+    "Settings",
+    "Share",
+    "Sharing",
+    "Source",
+    "Span",
+    "State",
+    "Statement",
+    "Submit",
+    "SubmitFile",
+    "Test",
+    "Text",
+    "Tolerate",
+    "Uncovered",
+    "Warn",
+    "Weight",
+    "Word",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,55 +197,6 @@ class Priority:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """One entry of a quota, pool or cap: ``gpu 64 borrow 16 lend none``."""
-
-    resource: Word
-    amount: Number
-    borrow: Bound | None
-    lend: Bound | None
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """``quota``, ``pool`` or ``cap`` with its entries; without a flavor's name it means ``default``."""
-
-    keyword: Literal["quota", "pool", "cap"]
-    flavor: Word | None
-    shares: tuple[Share, ...]
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """``order strict``."""
-
-    way: Word
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """``queue vision in research { … }``."""
-
-    name: Word
-    parent: Word | None
-    body: tuple[Block | Order, ...]
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Cohort:
-    """``cohort research { … }``."""
-
-    name: Word
-    parent: Word | None
-    body: tuple[Block | Cohort | Queue, ...]
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Route:
     """``route vision for Job when … to vision audit``."""
 
@@ -220,7 +229,80 @@ class Deny:
     span: Span = field(compare=False, repr=False)
 
 
-Statement: TypeAlias = Alias | Flavor | Priority | Cohort | Queue | Route | Otherwise | Deny
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """``warn large for Job when … { message "…" }``."""
+
+    name: Word
+    kinds: tuple[Word, ...]
+    condition: Expression
+    audit: bool
+    message: Text
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``spec.ttlSecondsAfterFinished = 86400`` in a set."""
+
+    path: Path
+    value: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """``set tidy for Job when … { PATH = EXPRESSION … }``."""
+
+    name: Word
+    kinds: tuple[Word, ...]
+    condition: Expression | None
+    audit: bool
+    assignments: tuple[Assignment, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """``mode audit`` in the settings."""
+
+    mode: Word
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLabel:
+    """``queue-label "KEY" …`` in the settings."""
+
+    keys: tuple[Text, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``settings { … }``."""
+
+    body: tuple[Mode | QueueLabel, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Statement: TypeAlias = (
+    Alias
+    | Flavor
+    | Priority
+    | Cohort
+    | Queue
+    | Route
+    | Otherwise
+    | Deny
+    | Warn
+    | Set
+    | KindOf
+    | Settings
+    | Test
+)
+Rule: TypeAlias = Route | Deny | Warn | Set
+"""What has a name of the rules' set."""
 
 
 @dataclass(frozen=True, slots=True)

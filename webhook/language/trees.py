@@ -2,174 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, TypeAlias, cast
-
 from lark import Token, Tree
 
-from webhook.language import expression
+from webhook.language.expression import Expression
 from webhook.language.syntax import (
     Alias,
-    Block,
-    Bound,
-    Cohort,
+    Assignment,
     Deny,
     Flavor,
+    Mode,
     Node,
-    Number,
-    Order,
     Otherwise,
     Priority,
-    Queue,
+    QueueLabel,
     Route,
-    Share,
+    Set,
+    Settings,
     Source,
-    Span,
     Statement,
     Text,
     Tolerate,
+    Warn,
     Word,
 )
-
-Part: TypeAlias = Tree[Token] | Token
+from webhook.language.tree_kinds import KindBuilder
+from webhook.language.tree_leaves import Leaves, named, tokens, trees
+from webhook.language.tree_queues import QueueBuilder
+from webhook.language.tree_tests import TestBuilder
 
 
 class Builder:
     """Builds the statements of one file; a method a rule of the grammar."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
+        self._leaves = Leaves(source)
+        self._queues = QueueBuilder(source)
+        self._kinds = KindBuilder(source)
+        self._tests = TestBuilder(source)
 
     def statement(self, tree: Tree[Token]) -> Statement:
-        """A statement that stands outside of blocks or in a cohort."""
+        """A statement that stands outside of blocks."""
         match tree.data:
-            case "alias":
-                name, resource = self._words(tree)
-                return Alias(name, resource, self._span(tree))
-            case "flavor":
-                landings = tuple(self._landing(part) for part in _trees(tree))
-                return Flavor(self._words(tree)[0], landings, self._span(tree))
-            case "priority":
-                return self._priority(tree)
             case "cohort":
-                return self._cohort(tree)
+                return self._queues.cohort(tree)
             case "queue":
-                return self._queue(tree)
+                return self._queues.queue(tree)
+            case "kind":
+                return self._kinds.kind(tree)
+            case "test":
+                return self._tests.test(tree)
+            case "settings":
+                return self._settings(tree)
+            case "alias" | "flavor" | "priority":
+                return self._declaration(tree)
             case _:
                 return self._rule(tree)
+
+    def _declaration(self, tree: Tree[Token]) -> Statement:
+        words, span = self._leaves.words(tree), self._leaves.span(tree)
+        match tree.data:
+            case "alias":
+                name, resource = words
+                return Alias(name, resource, span)
+            case "flavor":
+                return Flavor(words[0], tuple(self._landing(part) for part in trees(tree)), span)
+            case _:
+                default = any(token.type == "DEFAULT" for token in tokens(tree))
+                return Priority(words[0], self._leaves.numbers(tree)[0], default, span)
+
+    def _landing(self, tree: Tree[Token]) -> Node | Tolerate:
+        texts, span = self._leaves.texts(tree), self._leaves.span(tree)
+        if tree.data == "node":
+            return Node(texts[0], texts[1], span)
+        value = texts[1] if len(texts) > 1 else None
+        return Tolerate(texts[0], value, self._leaves.word(tree), span)
+
+    def _settings(self, tree: Tree[Token]) -> Settings:
+        body = tuple(
+            Mode(self._leaves.words(part)[0], self._leaves.span(part))
+            if part.data == "mode"
+            else QueueLabel(tuple(self._leaves.texts(part)), self._leaves.span(part))
+            for part in trees(tree)
+        )
+        return Settings(body, self._leaves.span(tree))
 
     def _rule(self, tree: Tree[Token]) -> Statement:
         match tree.data:
             case "route":
                 return self._route(tree)
             case "otherwise":
-                words, texts = self._words(tree), self._texts(tree)
-                queue, message = words[0] if words else None, texts[0] if texts else None
-                return Otherwise(queue, message, self._span(tree))
+                queue, message = self._leaves.word(tree), self._leaves.text(tree)
+                return Otherwise(queue, message, self._leaves.span(tree))
+            case "set":
+                return self._set(tree)
             case _:
-                return self._deny(tree)
-
-    def _landing(self, tree: Tree[Token]) -> Node | Tolerate:
-        texts, words = self._texts(tree), self._words(tree)
-        if tree.data == "node":
-            return Node(texts[0], texts[1], self._span(tree))
-        value, effect = texts[1] if len(texts) > 1 else None, words[0] if words else None
-        return Tolerate(texts[0], value, effect, self._span(tree))
-
-    def _priority(self, tree: Tree[Token]) -> Priority:
-        default = any(token.type == "DEFAULT" for token in _tokens(tree))
-        return Priority(self._words(tree)[0], self._numbers(tree)[0], default, self._span(tree))
-
-    def _cohort(self, tree: Tree[Token]) -> Cohort:
-        body = [part for part in _trees(tree) if part.data != "parent"]
-        members = tuple(
-            self._block(part) if part.data in ("pool", "cap") else self.statement(part)
-            for part in body
-        )
-        return Cohort(
-            self._words(tree)[0],
-            self._parent(tree),
-            cast("tuple[Block | Cohort | Queue, ...]", members),
-            self._span(tree),
-        )
-
-    def _queue(self, tree: Tree[Token]) -> Queue:
-        body = tuple(
-            self._block(part)
-            if part.data == "quota"
-            else Order(self._words(part)[0], self._span(part))
-            for part in _trees(tree)
-            if part.data != "parent"
-        )
-        return Queue(self._words(tree)[0], self._parent(tree), body, self._span(tree))
-
-    def _parent(self, tree: Tree[Token]) -> Word | None:
-        return next((self._words(part)[0] for part in _trees(tree) if part.data == "parent"), None)
-
-    def _block(self, tree: Tree[Token]) -> Block:
-        words = self._words(tree)
-        shares = tuple(self._share(part) for part in _trees(tree))
-        keyword = cast("Literal['quota', 'pool', 'cap']", str(tree.data))
-        return Block(keyword, words[0] if words else None, shares, self._span(tree))
-
-    def _share(self, tree: Tree[Token]) -> Share:
-        bounds: dict[str, Bound] = {
-            str(part.data): (self._words(part) or self._numbers(part))[0] for part in _trees(tree)
-        }
-        return Share(
-            self._words(tree)[0],
-            self._numbers(tree)[0],
-            bounds.get("borrow"),
-            bounds.get("lend"),
-            self._span(tree),
-        )
+                return self._refusal(tree)
 
     def _route(self, tree: Tree[Token]) -> Route:
-        words = self._words(tree)
+        words = self._leaves.words(tree)
         name = words[0] if len(words) > 1 else None
-        kinds, condition = self._head(tree)
-        return Route(name, kinds, condition, words[-1], _audit(tree), self._span(tree))
+        return Route(
+            name, self._kinds_of(tree), self._when(tree), words[-1], _audit(tree),
+            self._leaves.span(tree),
+        )  # fmt: skip
 
-    def _deny(self, tree: Tree[Token]) -> Deny:
-        kinds, condition = self._head(tree)
-        assert condition is not None  # noqa: S101 - the grammar demands one
-        message = next(self._texts(part)[0] for part in _trees(tree) if part.data == "message")
-        return Deny(self._words(tree)[0], kinds, condition, _audit(tree), message, self._span(tree))
+    def _refusal(self, tree: Tree[Token]) -> Deny | Warn:
+        make: type[Deny | Warn] = Deny if tree.data == "deny" else Warn
+        return make(
+            self._leaves.words(tree)[0],
+            self._kinds_of(tree),
+            self._leaves.condition(tree),
+            _audit(tree),
+            self._message(tree),
+            self._leaves.span(tree),
+        )
 
-    def _head(self, tree: Tree[Token]) -> tuple[tuple[Word, ...], expression.Expression | None]:
-        """What stands behind ``for`` and ``when``."""
-        kinds: tuple[Word, ...] = ()
-        condition: expression.Expression | None = None
-        for part in _trees(tree):
-            if part.data == "kinds":
-                kinds = tuple(self._words(part))
-            elif part.data == "when":
-                condition = expression.build(next(_trees(part)), self.source)
-        return kinds, condition
+    def _message(self, tree: Tree[Token]) -> Text:
+        return next(self._leaves.texts(part)[0] for part in trees(tree) if part.data == "message")
 
-    def _words(self, tree: Tree[Token]) -> list[Word]:
-        return [Word(str(t), self._at(t)) for t in _tokens(tree) if t.type == "WORD"]
+    def _set(self, tree: Tree[Token]) -> Set:
+        assignments = tuple(
+            Assignment(
+                self._leaves.path(part), self._leaves.condition(part), self._leaves.span(part)
+            )
+            for part in trees(tree)
+            if part.data == "assignment"
+        )
+        return Set(
+            self._leaves.words(tree)[0], self._kinds_of(tree), self._when(tree), _audit(tree),
+            assignments, self._leaves.span(tree),
+        )  # fmt: skip
 
-    def _numbers(self, tree: Tree[Token]) -> list[Number]:
-        return [Number(str(t), self._at(t)) for t in _tokens(tree) if t.type == "NUMBER"]
+    def _kinds_of(self, tree: Tree[Token]) -> tuple[Word, ...]:
+        """What stands behind ``for``."""
+        part = named(tree, "kinds")
+        return () if part is None else tuple(self._leaves.words(part))
 
-    def _texts(self, tree: Tree[Token]) -> list[Text]:
-        return [Text(str(t), self._at(t)) for t in _tokens(tree) if t.type == "TEXT"]
-
-    def _at(self, token: Token) -> Span:
-        return self.source.span(token.start_pos or 0, token.end_pos or 0)
-
-    def _span(self, tree: Tree[Token]) -> Span:
-        return self.source.span(tree.meta.start_pos, tree.meta.end_pos)
-
-
-def _trees(tree: Tree[Token]) -> Iterator[Tree[Token]]:
-    return (part for part in tree.children if isinstance(part, Tree))
-
-
-def _tokens(tree: Tree[Token]) -> Iterator[Token]:
-    return (part for part in tree.children if isinstance(part, Token))
+    def _when(self, tree: Tree[Token]) -> Expression | None:
+        """What stands behind ``when``."""
+        part = named(tree, "when")
+        return None if part is None else self._leaves.condition(part)
 
 
 def _audit(tree: Tree[Token]) -> bool:
-    return any(token.type == "AUDIT" for token in _tokens(tree))
+    return any(token.type == "AUDIT" for token in tokens(tree))

@@ -1,7 +1,6 @@
-"""The words of the language, of its later versions, and those that people write instead.
+"""The words of the language, and those that people write instead.
 
-A statement of a later version is recognised by its first word and refused once, by name, instead of by whatever its
-parts look like to this grammar. The synonyms come from Kueue, Volcano, Slurm and ResourceQuota.
+The synonyms come from Kueue, Volcano, Slurm and ResourceQuota.
 """
 
 from __future__ import annotations
@@ -10,24 +9,53 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-TOP: Final = ("resource", "flavor", "priority", "cohort", "queue", "route", "deny")
-IN_COHORT: Final = ("pool", "cap", "cohort", "queue")
-IN_QUEUE: Final = ("quota", "order")
+RULES: Final = ("route", "deny", "warn", "set")
+TOP: Final = (
+    *("resource", "flavor", "priority", "cohort", "queue", "kind", "settings", "test"),
+    *RULES,
+)
+IN_COHORT: Final = ("pool", "cap", "cohort", "queue", "share", "weight")
+IN_QUEUE: Final = (
+    *("quota", "order", "weight", "preempt", "prefer", "limit", "uncovered", "accept"),
+    *("hold", "drain", "ready"),
+)
 IN_FLAVOR: Final = ("node", "tolerate")
-STATEMENTS: Final = frozenset({*TOP, *IN_COHORT, *IN_QUEUE, *IN_FLAVOR, "message"})
-BLOCKS: Final = frozenset({"flavor", "cohort", "pool", "cap", "queue", "quota", "deny"})
+IN_SETTINGS: Final = ("mode", "queue-label")
+IN_KIND: Final = (
+    *("api", "suspend", "inject", "priority-class", "children", "pods"),
+    *("finished", "active", "ready"),
+)
+IN_TEST: Final = ("given", "submit", "expect")
+STATEMENTS: Final = frozenset(
+    {*TOP, *IN_COHORT, *IN_QUEUE, *IN_FLAVOR, *IN_SETTINGS, *IN_KIND, *IN_TEST, "message"}
+)
+BLOCKS: Final = frozenset(
+    {"flavor", "cohort", "pool", "cap", "queue", "quota", "deny", "warn", "set"}
+    | {"kind", "settings", "test"}
+)
 """Statements with a block."""
-LATER: Final = frozenset(
-    {"warn", "set", "accept", "limit", "preempt", "prefer", "hold", "drain", "ready", "uncovered"}
-    | {"share", "weight", "kind", "settings", "test"}
-)
-"""Statements this version does not know yet."""
-HOME: Mapping[str, str] = MappingProxyType(
-    {"quota": "in a queue", "order": "in a queue", "pool": "in a cohort", "cap": "in a cohort"}
-    | {"node": "in a flavor", "tolerate": "in a flavor", "message": "in a deny"}
-    | dict.fromkeys(("resource", "flavor", "priority", "route", "deny"), "outside of blocks")
-    | dict.fromkeys(("cohort", "queue"), "outside of blocks or in a cohort")
-)
+
+
+def _homes() -> dict[str, str]:
+    """Where each word that begins a statement stands, in words."""
+    places = (
+        (TOP, "outside of blocks"),
+        (IN_QUEUE, "in a queue"),
+        (IN_COHORT, "in a cohort"),
+        (IN_FLAVOR, "in a flavor"),
+        (IN_SETTINGS, "in `settings`"),
+        (IN_KIND, "in a `kind`"),
+        (IN_TEST, "in a `test`"),
+        (("message",), "in a deny or warn"),
+    )
+    homes: dict[str, str] = {}
+    for words, place in places:
+        for word in words:
+            homes[word] = f"{homes[word]} or {place}" if word in homes else place
+    return homes
+
+
+HOME: Mapping[str, str] = MappingProxyType(_homes())
 RESERVED: Final = frozenset(
     {"any", "none", "for", "when", "to", "otherwise", "in", "jobs", "waiting", "per", "default"}
 )
