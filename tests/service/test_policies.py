@@ -44,6 +44,31 @@ async def test_the_first_load_of_a_broken_policy_puts_nothing_in_force(tmp_path)
     assert "a.tide:2" in caught.value.text
 
 
+async def test_a_statement_that_is_not_obeyed_yet_is_refused_with_its_place(tmp_path):
+    (tmp_path / "a.tide").write_text(
+        "queue a {\n  quota { cpu 1 }\n  limit cpu 1 per user\n  hold\n}\n"
+        "settings {\n  mode enforce\n}\n"
+    )
+    source = PolicySource([tmp_path])
+    with pytest.raises(PolicyTrouble) as caught:
+        await source.load()
+    assert source.current is None
+    assert "a.tide:3: this version does not obey `limit` yet" in caught.value.text
+    assert "a.tide:4: this version does not obey `hold` yet" in caught.value.text
+    assert "mode" not in caught.value.text
+
+
+async def test_what_is_not_obeyed_leaves_the_last_good_policy_in_force(tmp_path):
+    (tmp_path / "a.tide").write_text(GOOD)
+    source = PolicySource([tmp_path])
+    await source.load()
+    (tmp_path / "a.tide").write_text(GOOD.replace("}\n}", "}\n  drain\n}"))
+    assert not await source.poll()
+    assert queues(source) == {"a"}
+    assert source.stale is not None
+    assert "`drain`" in source.stale.text
+
+
 async def test_paths_without_a_policy_are_trouble(tmp_path):
     with pytest.raises(PolicyTrouble, match=r"no \.tide file"):
         await PolicySource([tmp_path]).load()

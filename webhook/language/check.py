@@ -13,6 +13,7 @@ from types import MappingProxyType
 from webhook.language.flavors import read_flavors, read_priorities
 from webhook.language.lint.quotas import quota_findings
 from webhook.language.names import Names, collect
+from webhook.language.obeyed import not_obeyed
 from webhook.language.parse import Parsed, parse
 from webhook.language.policy import Policy
 from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_problems
@@ -66,12 +67,21 @@ def _lint(
     parsed = [
         _not_read(path, text) if path in flawed else parse(text, path=path) for path, text in texts
     ]
+    policy, found = lint_parsed(parsed, flaws=flaws)
+    return policy, found, [each.file for each in parsed]
+
+
+def lint_parsed(
+    parsed: Sequence[Parsed], *, flaws: Sequence[Problem] = ()
+) -> tuple[Policy | None, tuple[Problem, ...]]:
+    """The policy of files that were parsed before, and everything there is to say about them."""
     files = [each.file for each in parsed]
+    paths = [file.path for file in files]
     policy, problems = check(files)
     every = (*flaws, *(p for each in parsed for p in each.problems), *problems)
-    left, _ = suppressed(sorted_problems(every, [path for path, _ in texts]), files)
-    found = sorted_problems(left, [path for path, _ in texts])
-    return (None if has_errors(found) else policy), found, files
+    left, _ = suppressed(sorted_problems(every, paths), files)
+    found = sorted_problems(left, paths)
+    return (None if has_errors(found) else policy), found
 
 
 def _not_read(path: str, text: str) -> Parsed:
@@ -117,6 +127,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
         routes=rules.routes(files),
         otherwise=rules.otherwise(),
         denies=rules.denies(files),
+        not_obeyed=not_obeyed(files),
     )
     found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
     found += [*cycle_problems, *quotas.problems, *rules.problems, *names.unknown_problems()]

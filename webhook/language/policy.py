@@ -122,6 +122,8 @@ class Policy:
     routes: tuple[RouteRule, ...] = ()
     otherwise: OtherwiseRule | None = None
     denies: tuple[DenyRule, ...] = ()
+    not_obeyed: tuple[tuple[str, str], ...] = ()
+    """Statements that webhook and loop would read and ignore, with their places: they refuse to load them."""
 
     def route(self, scope: Scope) -> Routed:
         """The first route that matches, else `otherwise`."""

@@ -137,7 +137,18 @@ def checked(files: Sequence[PolicyFile]) -> Policy:
     """The policy of these files. Raises PolicyTrouble with the whole report."""
     flaws = [file.flaw for file in files if file.flaw is not None]
     try:
-        return load_policy([(file.path, file.text) for file in files], flaws=flaws)
+        policy = load_policy([(file.path, file.text) for file in files], flaws=flaws)
     except PolicyErrors as errors:
         sources = {file.path: Source(file.path, file.text) for file in files}
         raise PolicyTrouble(render_text(errors.problems, sources)) from errors
+    if policy.not_obeyed:
+        raise PolicyTrouble(_not_obeyed(policy))
+    return policy
+
+
+def _not_obeyed(policy: Policy) -> str:
+    """What is understood and would be ignored: nobody may rely on it, so nothing of the policy is taken."""
+    lines = [
+        f"{place}: this version does not obey `{word}` yet" for word, place in policy.not_obeyed
+    ]
+    return "\n".join([*lines, "remove these statements, or keep the version that obeys them", ""])
