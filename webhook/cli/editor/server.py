@@ -1,0 +1,248 @@
+"""The language server: it keeps buffers and debounces, and hands every question to the functions beside it.
+
+Diagnostics follow typing at a distance (``DEBOUNCE_SECONDS``), everything else answers from the texts as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from webhook import __version__
+from webhook.cli.editor.completion import complete
+from webhook.cli.editor.hover import hover
+from webhook.cli.editor.names import Use, name_at, places
+from webhook.cli.editor.protocol import Writer, path_of, uri_of
+from webhook.cli.editor.rename import Refused, rename
+from webhook.cli.editor.roots import Texts, read_texts, root_of
+from webhook.cli.editor.workspace import Workspace, read_workspace
+from webhook.language.policy import Policy
+
+DEBOUNCE_SECONDS: Final = 0.15
+REQUEST_FAILED: Final = -32803
+"""The protocol's code for a request that is well formed and cannot be done."""
+
+
+@dataclass(slots=True)
+class _Root:
+    """One policy: what was read last, and the last one without errors."""
+
+    texts: Texts | None = None
+    workspace: Workspace | None = None
+    last: Policy | None = None
+    shown: set[str] = field(default_factory=set)
+    """Files that have diagnostics in the editor."""
+    trouble: str = ""
+    timer: asyncio.TimerHandle | None = None
+
+
+class Server(LanguageServer):
+    """A language server with the policies that are open in it."""
+
+    def __init__(self) -> None:
+        super().__init__("tidegate", __version__)
+        self._roots: dict[str, _Root] = {}
+
+    def changed(self, uri: str, *, at_once: bool = False) -> None:
+        """A file is not what it was: look at its policy soon."""
+        self._schedule(self._root(path_of(uri)), at_once=at_once)
+
+    def disk_changed(self) -> None:
+        """Something beside the buffers may have changed."""
+        for root in self._roots:
+            self._schedule(root)
+
+    def read(self, uri: str) -> tuple[Writer, str]:
+        """The policy of a file as it is now, and the file's path."""
+        path = path_of(uri)
+        workspace = self._read(self._root(path))
+        return Writer(workspace, str(getattr(self._encoding, "value", self._encoding))), path
+
+    def last_policy(self, uri: str) -> Policy | None:
+        """The last policy without errors."""
+        return self._roots[self._root(path_of(uri))].last
+
+    @property
+    def _encoding(self) -> object:
+        return self.workspace.position_encoding or types.PositionEncodingKind.Utf16
+
+    def _root(self, path: str) -> str:
+        folders = [path_of(folder.uri) for folder in self.workspace.folders.values()]
+        if not folders and self.workspace.root_path:
+            folders = [self.workspace.root_path]
+        root = root_of(path, folders)
+        self._roots.setdefault(root, _Root())
+        return root
+
+    def _buffers(self, root: str) -> dict[str, str]:
+        found = {}
+        for uri, document in self.workspace.text_documents.items():
+            path = path_of(uri)
+            if self._root(path) == root:
+                found[path] = document.source
+        return found
+
+    def _read(self, root: str) -> Workspace:
+        """Parsed and checked anew only where a text changed."""
+        state, texts = self._roots[root], read_texts(root, self._buffers(root))
+        if state.workspace is None or texts != state.texts:
+            state.workspace = read_workspace(texts.texts, flaws=texts.flaws)
+            state.texts = texts
+            state.last = state.workspace.policy or state.last
+        if texts.trouble and texts.trouble != state.trouble:
+            message = types.ShowMessageParams(types.MessageType.Warning, texts.trouble)
+            self.window_show_message(message)
+        state.trouble = texts.trouble
+        return state.workspace
+
+    def _schedule(self, root: str, *, at_once: bool = False) -> None:
+        state = self._roots[root]
+        if state.timer is not None:
+            state.timer.cancel()
+        delay = 0.0 if at_once else DEBOUNCE_SECONDS
+        state.timer = asyncio.get_running_loop().call_later(delay, self._publish, root)
+
+    def _publish(self, root: str) -> None:
+        state = self._roots[root]
+        writer = Writer(self._read(root), str(getattr(self._encoding, "value", self._encoding)))
+        found: dict[str, list[types.Diagnostic]] = {path: [] for path in state.shown}
+        found |= {path: [] for path in self._buffers(root)}
+        for each in writer.workspace.problems:
+            found.setdefault(each.span.path, []).append(writer.diagnostic(each))
+        for path, diagnostics in found.items():
+            uri = uri_of(path)
+            document = self.workspace.text_documents.get(uri)
+            version = document.version if document is not None else None
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(uri, diagnostics, version)
+            )
+        state.shown = {path for path, diagnostics in found.items() if diagnostics}
+
+
+def make_server() -> Server:
+    """A server that was told what to answer with; it still has to be started."""
+    server = Server()
+    _follow_texts(server)
+    _follow_disk(server)
+    _answer_about_places(server)
+    _answer_about_names(server)
+    _offer_changes(server)
+    return server
+
+
+def _follow_texts(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri, at_once=True)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri, at_once=True)
+
+
+def _follow_disk(server: Server) -> None:
+    @server.feature(types.INITIALIZED)
+    async def initialized(ls: Server, params: types.InitializedParams) -> None:
+        workspace = ls.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is not None and watching.dynamic_registration:
+            options = types.DidChangeWatchedFilesRegistrationOptions(
+                [types.FileSystemWatcher("**/*.tide")]
+            )
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            await ls.client_register_capability_async(
+                types.RegistrationParams([types.Registration("files", method, options)])
+            )
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def disk_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+        ls.disk_changed()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+        ls.changed(params.text_document.uri, at_once=True)
+
+
+def _answer_about_places(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hovered(ls: Server, params: types.HoverParams) -> types.Hover | None:
+        writer, path = ls.read(params.text_document.uri)
+        offset = writer.offset(path, params.position)
+        last = ls.last_policy(params.text_document.uri)
+        found = hover(writer.workspace, path, offset, last=last)
+        return writer.hover(found) if found is not None else None
+
+    @server.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", '"', " "])
+    )
+    def completed(ls: Server, params: types.CompletionParams) -> types.CompletionList:
+        writer, path = ls.read(params.text_document.uri)
+        offset = writer.offset(path, params.position)
+        offers = complete(writer.workspace, writer.text(path), offset)
+        return writer.completion(path, offers, offset)
+
+
+def _answer_about_names(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(ls: Server, params: types.DefinitionParams) -> list[types.Location]:
+        writer, use = _name(ls, params)
+        found = places(writer.workspace.files, use) if use is not None else []
+        return [writer.location(each.span) for each in found if each.declares]
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def references(ls: Server, params: types.ReferenceParams) -> list[types.Location]:
+        writer, use = _name(ls, params)
+        found = places(writer.workspace.files, use) if use is not None else []
+        wanted = params.context.include_declaration
+        return [writer.location(each.span) for each in found if wanted or not each.declares]
+
+
+def _offer_changes(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepared(ls: Server, params: types.PrepareRenameParams) -> types.Range | None:
+        writer, use = _name(ls, params)
+        return writer.range(use.span) if use is not None else None
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def renamed(ls: Server, params: types.RenameParams) -> types.WorkspaceEdit | None:
+        writer, use = _name(ls, params)
+        if use is None:
+            return None
+        try:
+            return writer.edit(rename(writer.workspace, use, params.new_name))
+        except Refused as error:
+            raise JsonRpcException(str(error), code=REQUEST_FAILED) from error
+
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+    )
+    def actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        writer, path = ls.read(params.text_document.uri)
+        start = writer.offset(path, params.range.start)
+        return list(writer.actions(path, start, writer.offset(path, params.range.end)))
+
+
+class _At(Protocol):
+    """Parameters that name a place."""
+
+    @property
+    def text_document(self) -> types.TextDocumentIdentifier: ...
+    @property
+    def position(self) -> types.Position: ...
+
+
+def _name(ls: Server, params: _At) -> tuple[Writer, Use | None]:
+    """The policy, and the name at a position."""
+    writer, path = ls.read(params.text_document.uri)
+    file = writer.workspace.file(path)
+    return writer, name_at(file, writer.offset(path, params.position)) if file else None
