@@ -17,6 +17,19 @@ def rule(condition: str, message: str = "no") -> str:
     return f'deny d when {condition} {{\n  message "{message}"\n}}\n'
 
 
+def inside(line: str, more: str = "") -> str:
+    return f"queue q {{\n  quota {{ cpu 1 }}\n  {line}\n{more}}}\n"
+
+
+def tree(line: str, *lines: str) -> str:
+    """A tree of two queues; ``line`` stands in its root, ``lines`` in the first queue."""
+    inner = "".join(f"    {each}\n" for each in lines)
+    return (
+        f"cohort c {{\n  {line}\n  queue q {{\n    quota {{ cpu 1 }}\n{inner}  }}\n"
+        "  queue p { quota { cpu 1 } }\n}\n"
+    )
+
+
 FIRES: dict[str, tuple[str, str]] = {
     "TG001": ("# bell \x07\n" + Q, "# bell\n" + Q),
     "TG002": ("queue\u00a0q { quota { cpu 1 } }\n", Q),
@@ -30,6 +43,7 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG010": ("queue q { quota { memory 64GB } }\n", "queue q { quota { memory 64G } }\n"),
     "TG011": ("queue q { quota { cpu -1 } }\n", Q),
     "TG012": ("queue q { quota { nvidia.com/gpu 500m } }\n", "queue q { quota { nvidia.com/gpu 1 } }\n"),
+    "TG013": (inside("ready within 90"), inside("ready within 90s")),
     "TG014": ("queue q { quota { memory 64 } }\n", "queue q { quota { memory 64Gi } }\n"),
     "TG015": ("queue Vision { quota { cpu 1 } }\n", Q),
     "TG016": (Q + "route audit when pods > 1 to q audit audit\n", Q + "route when pods > 1 to q audit\n"),
@@ -62,6 +76,21 @@ FIRES: dict[str, tuple[str, str]] = {
         'flavor f {\n  node "a" = "b"\n  node "a" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
         'flavor f {\n  node "a" = "b"\n  node "d" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
     ),
+    "TG403": (inside("limit cpu 1 cpu 2 per user"), inside("limit cpu 1 jobs 2 per user")),
+    "TG405": (
+        inside("preempt lower-priority within queue", "  preempt lower-or-newer within queue\n"),
+        inside("preempt lower-or-newer within queue"),
+    ),
+    "TG406": (
+        tree("", "preempt lower-priority to borrow"),
+        tree("", "preempt lower-priority to borrow", "preempt any from borrowers"),
+    ),
+    "TG407": (tree("", "weight 2"), tree("share by weight", "weight 2")),
+    "TG408": (
+        "cohort r { }\ncohort c in r {\n  share by weight\n  queue q { quota { cpu 1 } }\n}\n",
+        tree("share by weight"),
+    ),
+    "TG410": (inside("hold", "  drain\n"), inside('drain "new disks"')),
     "TG501": (rule("requests.memory > 64Gi"), rule("requests.memory > quantity('64Gi')")),
     "TG502": (rule("has(object.spec.paralelism)"), rule("has(object.metadata.labels)")),
     "TG503": (rule("pods"), rule("pods > 0")),

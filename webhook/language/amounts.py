@@ -101,3 +101,35 @@ def read_bound(bound: Number | Word | None, resource: str) -> int | Problem | No
         "TG004", bound.span, f"`{bound.text}` is not valid here",
         help="an amount, `any` or `none`",
     )  # fmt: skip
+
+
+_DURATION: Final = re.compile(r"(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?")
+_SECONDS: Final = (86400, 3600, 60, 1)
+LONGEST: Final = 365 * 86400
+_SPOKEN: Final = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("M", "min", "mins", "minute", "minutes"), "m"),
+    **dict.fromkeys(("H", "hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("D", "day", "days"), "d"),
+}
+
+
+def read_duration(number: Number) -> int | Problem:
+    """Seconds; a duration has a unit, always."""
+    match = _DURATION.fullmatch(number.text)
+    if match is not None:
+        found = sum(int(n or 0) * s for n, s in zip(match.groups(), _SECONDS, strict=True))
+        if 0 < found <= LONGEST:
+            return found
+        return problem("TG011", number.span, f"`{number.text}` is out of range", help="1s to 365d")
+    if number.text.isdigit():
+        message = f"`{number.text}` is a duration without a unit"
+        advice = f"write `{number.text}s`, `{number.text}m` or `{number.text}h`"
+        return problem("TG013", number.span, message, help=advice)
+    digits, unit = _SPLIT.fullmatch(number.text).groups()  # type: ignore[union-attr] # always
+    if unit in _SPOKEN:
+        fix = Fix(number.span, f"{digits}{_SPOKEN[unit]}", safe=True)
+        message = f"there is no unit `{unit}`"
+        return problem("TG010", number.span, message, help=f"write `{fix.text}`", fix=fix)
+    advice = "as `90s`, `15m`, `2h`, `7d` or `1h30m`"
+    return problem("TG013", number.span, f"`{number.text}` is not a duration", help=advice)

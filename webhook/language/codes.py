@@ -40,6 +40,7 @@ _ERRORS = {
     "TG010": "unit that does not exist",
     "TG011": "amount out of range or negative",
     "TG012": "fraction of something that has none",
+    "TG013": "duration without a unit",
     "TG015": "not a name (form, length, reserved word)",
     "TG016": "`audit` in the wrong place",
     "TG017": "file too large or too deep",
@@ -58,6 +59,12 @@ _ERRORS = {
     "TG302": "flavor or resource given twice",
     "TG303": "`borrow` or `lend` where there is nobody",
     "TG314": "`node` or `tolerate` key twice",
+    "TG403": "same limit twice for one subject",
+    "TG405": "two `preempt` lines of one form",
+    "TG406": "`to borrow` without `from borrowers`, or in a tree that shares by weight",
+    "TG407": "`weight` in a tree that shares by priority, or outside one",
+    "TG408": "`share` outside a root cohort",
+    "TG410": "`hold` beside `drain`",
     "TG501": "not in our subset of CEL",
     "TG502": "no such field",
     "TG503": "types do not go together",
@@ -68,10 +75,17 @@ _ERRORS = {
 }
 _WARNINGS = {
     "TG014": "memory below 1Mi",
+    "TG202": "route can never match",
+    "TG203": "route hidden by an earlier one",
+    "TG204": "routes of two files overlap",
+    "TG206": "`deny` can never fire",
+    "TG207": "`deny` fires for everything",
     "TG304": "`lend` above what there is to lend",
     "TG306": "`cap` that can never bind",
     "TG307": "`cap` below one member's own quota",
     "TG308": "flavor without quota",
+    "TG505": "field may be absent, condition would fail",
+    "TG506": "condition always true or always false",
 }
 _STYLE = {
     "TG703": "suppression without a reason, of no known code, or of an error",

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import Final
 
 from webhook.language.amounts import read_amount, read_bound
 from webhook.language.names import Member, Names
 from webhook.language.problems import Problem, problem
+from webhook.language.queue_lines import LineReader
 from webhook.language.resources import Resources
-from webhook.language.suggest import did_you_mean
-from webhook.language.syntax import Block, Cohort, File, Order, Queue, Share, Span, Word
+from webhook.language.sharing import SharingReader
+from webhook.language.syntax import Block, Cohort, File, Queue, Share, Span, Word
 from webhook.model import queues as model
 from webhook.model.quantity import Amount
-
-_ORDERS: Final = {order.value: order for order in model.Order}
 
 
 class QuotaReader:
@@ -30,6 +28,8 @@ class QuotaReader:
         self.problems: list[Problem] = []
         self._unbalanced = {file.path for file in files if file.unbalanced}
         self._unread = [span for file in files for span in file.unread]
+        self._sources = {file.path: file.source for file in files}
+        self._sharing = SharingReader(names, self.problems)
 
     def cohorts(self) -> dict[str, model.Cohort]:
         """Every cohort, with parents that exist."""
@@ -62,7 +62,7 @@ class QuotaReader:
         pools = self._blocks(node.body, "pool", f"cohort `{node.name.text}`", alone=root)
         return model.Cohort(
             node.name.text, parent, pools, MappingProxyType(self._caps(node)),
-            place=node.name.span.place,
+            self._sharing.weight(node), self._sharing.by_weight(node), node.name.span.place,
         )  # fmt: skip
 
     def _queue(self, node: Queue, parent: str | None, *, alone: bool) -> model.Queue:
@@ -71,8 +71,27 @@ class QuotaReader:
             advice = "add `quota { … }`, with amounts as large as you like"
             message = f"queue `{node.name.text}` has no quota"
             self.problems.append(problem("TG301", node.name.span, message, help=advice))
+        return self._read(node, parent, quotas)
+
+    def _read(
+        self, node: Queue, parent: str | None, quotas: tuple[model.FlavorQuota, ...]
+    ) -> model.Queue:
+        source = self._sources[node.span.path]
+        lines = LineReader(node, self.names, self.resources, source, self.problems)
+        self._sharing.preempts(node)
         return model.Queue(
-            node.name.text, parent, quotas, self._order(node), place=node.name.span.place
+            node.name.text,
+            parent,
+            quotas,
+            lines.order(),
+            self._sharing.weight(node),
+            lines.prefer(),
+            lines.refuses_uncovered(),
+            lines.preempts(),
+            lines.limits(),
+            lines.halt(),
+            lines.deadline(),
+            node.name.span.place,
         )
 
     def _hurt(self, node: Queue) -> bool:
@@ -81,23 +100,6 @@ class QuotaReader:
             return True
         here = node.span
         return any(s.path == here.path and here.start <= s.start < here.end for s in self._unread)
-
-    def _order(self, node: Queue) -> model.Order:
-        orders = [part for part in node.body if isinstance(part, Order)]
-        for second in orders[1:]:
-            others = ((orders[0].span, "the first"),)
-            message = f"queue `{node.name.text}` has two `order` lines"
-            self.problems.append(problem("TG101", second.span, message, others=others))
-        if not orders:
-            return model.Order.FIRST_FIT
-        return self._way(orders[0].way)
-
-    def _way(self, way: Word) -> model.Order:
-        if way.text not in _ORDERS:
-            advice = did_you_mean(way.text, _ORDERS) or "`strict` or `first-fit`"
-            message = f"there is no order `{way.text}`"
-            self.problems.append(problem("TG004", way.span, message, help=advice))
-        return _ORDERS.get(way.text, model.Order.FIRST_FIT)
 
     def _blocks(
         self, body: Sequence[object], keyword: str, where: str, *, alone: bool

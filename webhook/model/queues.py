@@ -74,6 +74,61 @@ class Way(Enum):
     PREEMPTING = "preempting"
 
 
+class Whom(Enum):
+    """Whom a waiting workload may displace (`preempt`)."""
+
+    LOWER_PRIORITY = "lower-priority"
+    LOWER_OR_NEWER = "lower-or-newer"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """The `preempt` lines of a queue; None: nobody there. ``below`` bounds the victims of `to borrow` by priority."""
+
+    within_queue: Whom | None = None
+    from_borrowers: Whom | None = None
+    to_borrow: bool = False
+    below: int | None = None
+
+
+class Subject(Enum):
+    """Whose running work a limit adds up."""
+
+    USER = "user"
+    NAMESPACE = "namespace"
+    OWNER = "owner"
+    LABEL = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What one subject may run at a time in a queue, all flavors together; None: no bound. ``label`` is the key."""
+
+    subject: Subject
+    label: str | None = None
+    resources: Mapping[str, Amount] = field(default_factory=lambda: MappingProxyType({}))
+    jobs: int | None = None
+    waiting: int | None = None
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """A queue that starts nothing more; ``drains`` also stops what runs."""
+
+    drains: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """How long pods may take to be ready; ``retries`` None: tried without end."""
+
+    seconds: int
+    retries: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Cohort:
     """An inner node of the tree. ``parent`` None: a root. ``place`` is ``file:line`` for messages."""
@@ -98,6 +153,10 @@ class Queue:
     weight: int = 1
     prefer: tuple[Way, Way, Way] = (Way.NEXT_FLAVOR, Way.BORROWING, Way.PREEMPTING)
     refuse_uncovered: bool | None = None
+    preempts: Preemption = Preemption()
+    limits: tuple[Limit, ...] = ()
+    halt: Halt | None = None
+    deadline: Deadline | None = None
     place: str = ""
 
 
