@@ -23,6 +23,6 @@ def command(ctx: click.Context, *, stdio: bool) -> None:
     if find_spec("pygls") is None:
         click.echo("error: the language server needs pygls: pip install 'tidegate[lsp]'", err=True)
         ctx.exit(Exit.USAGE)
-    from webhook.cli.editor.server import make_server
+    from webhook.cli.editor.server import speak
 
-    make_server().start_io()
+    speak()

@@ -6,12 +6,16 @@ Diagnostics follow typing at a distance (``DEBOUNCE_SECONDS``), everything else 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
+import sys
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import json_rpc
 
 from webhook import __version__
 from webhook.cli.editor.completion import complete
@@ -124,6 +128,24 @@ class Server(LanguageServer):
         state.shown = {path for path, diagnostics in found.items() if diagnostics}
 
 
+class _Refusal(JsonRpcException):
+    """An answer to a request that cannot be done: nothing to be logged."""
+
+    CODE = REQUEST_FAILED
+
+    @classmethod
+    def is_none(cls, record: logging.LogRecord) -> bool:
+        """False for the log record that pygls writes of one."""
+        return not (record.exc_info and isinstance(record.exc_info[1], cls))
+
+
+def speak() -> None:
+    """Serve the client at the other end of stdin and stdout until it leaves."""
+    logging.getLogger(json_rpc.__name__).addFilter(_Refusal.is_none)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:  # pygls closes what it writes to
+        make_server().start_io(stdout=out)
+
+
 def make_server() -> Server:
     """A server that was told what to answer with; it still has to be started."""
     server = Server()
@@ -220,7 +242,7 @@ def _offer_changes(server: Server) -> None:
         try:
             return writer.edit(rename(writer.workspace, use, params.new_name))
         except Refused as error:
-            raise JsonRpcException(str(error), code=REQUEST_FAILED) from error
+            raise _Refusal(str(error)) from error
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
