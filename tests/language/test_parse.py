@@ -126,6 +126,16 @@ def test_a_statement_goes_on_where_the_rules_say_so() -> None:
     assert problems("\ufeff" + text) == ()
 
 
+def test_brackets_on_lines_of_their_own_and_fields_named_like_keywords_are_read() -> None:
+    text = (
+        'set x when (\n  queue in ["a"] && x["b"].in\n) {\n  spec.a = {\n    "a": 1\n  }\n}\n'
+        'deny b when object . when {\n  message "x"\n}\n'
+    )
+    parsed = parse(text, path="x")
+    assert parsed.problems == ()
+    assert len(parsed.file.statements) == 2
+
+
 def test_comments_are_kept_with_their_places() -> None:
     file = parse(
         '# one\nqueue a { # two\n  quota { cpu 1 }\n}\nroute otherwise deny "# no"\n', path="x"

@@ -232,6 +232,7 @@ class _Cutter:
         self._owner: Piece | None = None
         self._piece: Piece | None = None
         self._before: Token | None = None
+        self._is_field = False  # what stands behind a dot is no keyword
 
     def run(self, margins: frozenset[int]) -> None:
         """Read all tokens."""
@@ -243,6 +244,7 @@ class _Cutter:
                 self._first_of_line = True
             elif token.kind != "comment":
                 self._take(token)
+                self._is_field = self._before is not None and self._before.text == "."
                 self._before = token
                 self._first_of_line = False
         self._close_all()
@@ -280,7 +282,8 @@ class _Cutter:
         before = self._before
         if before is None or piece.start == token.start or before.text == "{":
             return False
-        return before.kind in _STARTS_A_VALUE or before.text in ("in", "when", "=")
+        word = before.text in ("in", "when", "=") and not self._is_field
+        return word or before.kind in _STARTS_A_VALUE
 
     def _close(self, token: Token) -> None:
         if token.text == "}":
@@ -349,17 +352,20 @@ class _Cutter:
 
     def _goes_on(self, at: int) -> bool:
         before, following = self._before, self._after(at)
-        if before is not None and (before.kind == "operator" or before.text == "in"):
+        operator = before is not None and (before.kind == "operator" or before.text == "in")
+        if operator and not self._is_field:
             return True
         return following is not None and following.text in _CONTINUES
 
     def _begins_statement(self, at: int) -> bool:
         """True where the next line is a statement, so that a bracket before it was forgotten."""
         first = self._after(at)
-        if first is None or first.text == "}":
-            return first is not None and any(block for _, _, block in self._open)
+        if first is not None and first.text == "}":  # of a map, where one is open
+            return self._open[-1][0].text != "{" and any(block for _, _, block in self._open)
         second = self._after(self._next[at] or 0)
-        return first.text in STATEMENTS and second is not None and second.kind in ("word", "text")
+        if first is None or second is None or second.text == "in":  # `queue in […]`: a variable
+            return False
+        return first.text in STATEMENTS and second.kind in ("word", "text")
 
     def _never_ends(self, token: Token, piece: Piece) -> None:
         piece.flawed = True
