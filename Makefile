@@ -57,6 +57,7 @@ lint-types: $(DEV)
 lint-layers: $(DEV)
 	$(BIN)/lint-imports --no-logo
 lint-policies: $(DEV)
+	$(BIN)/tidegate fmt --check policies
 	$(BIN)/tidegate lint policies
 
 format: $(DEV)  ## put the code into the form that lint asks for

@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "lint": Entry("webhook.cli.lint", "Check policy files and report every problem."),
     "explain": Entry("webhook.cli.explain", "Explain the code of a problem."),
+    "fmt": Entry("webhook.cli.fmt", "Put policy files into their one form."),
     "lsp": Entry("webhook.cli.lsp", "Serve an editor: diagnostics, completion, rename, fixes."),
     "demo": Entry("webhook.cli.demo", "Show queues at work, on this machine, without a cluster."),
     "sandbox": Entry("webhook.cli.sandbox", "Run a small API server in memory."),
