@@ -10,6 +10,14 @@ from webhook.language.codes import CODES
 from webhook.language.parse import LARGEST
 
 Q = "queue q { quota { cpu 1 } }\n"
+KIND = """\
+  api "a/v1" plural "as"
+  suspend spec.suspend
+  pods all from spec.template
+  finished when object.status.done
+  active when object.status.on
+}
+"""
 GPU = "resource gpu = nvidia.com/gpu\n"
 
 
@@ -37,7 +45,7 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG004": (Q + "rout to q\n", Q + "route to q\n"),
     "TG005": (Q + "route when pods > to q\n", Q + "route when pods > 1 to q\n"),
     "TG006": ("queue q { quota { cpu 1 }\n", Q),
-    "TG007": (rule("true", "\\q"), rule("true", "\\\\q")),
+    "TG007": (rule("pods > 1", "\\q"), rule("pods > 1", "\\\\q")),
     "TG008": ("queue q { quota { cpu 1 memory 1Gi } }\n", "queue q { quota { cpu 1, memory 1Gi } }\n"),
     "TG009": ("queue q\n{ quota { cpu 1 } }\n", Q),
     "TG010": ("queue q { quota { memory 64GB } }\n", "queue q { quota { memory 64G } }\n"),
@@ -56,9 +64,21 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG106": ("cohort a {\n  queue q in a { quota { cpu 1 } }\n}\n", "cohort a {\n  queue q { quota { cpu 1 } }\n}\n"),
     "TG107": (GPU + "resource card = nvidia.com/gpu\n", GPU),
     "TG108": ("queue q { quota { gpu 1 } }\n", GPU + "queue q { quota { gpu 1 } }\n"),
+    "TG109": ("kind Job {\n" + KIND, "kind MyJob {\n" + KIND),
     "TG110": ("priority a 1 default\npriority b 2 default\n", "priority a 1 default\npriority b 2\n"),
+    "TG111": ("settings { }\nsettings { }\n", "settings { }\n"),
     "TG201": ("route otherwise ignore\nroute otherwise ignore\n", "route otherwise ignore\n"),
+    "TG202": (Q + 'route when namespace == "a" && namespace == "b" to q\n', Q + 'route when namespace == "a" to q\n'),
+    "TG203": (Q + 'route to q\nroute when pods > 1 to q\n', Q + 'route when pods > 1 to q\nroute to q\n'),
+    "TG206": (rule('kind == "Job" && kind == "JobSet"'), rule('kind == "Job"')),
+    "TG207": (rule("true"), rule("pods > 1")),
+    "TG505": (rule('labels["team"] == "a"'), rule('"team" in labels && labels["team"] == "a"')),
+    "TG506": (Q + "route when pods >= 0 to q\n", Q + "route when pods >= 1 to q\n"),
     "TG209": (Q + "route for Cron to q\n", Q + "route for Job to q\n"),
+    "TG210": (
+        'settings { queue-label "tidegate.dev/queue" }\n',
+        'settings { queue-label "kueue.x-k8s.io/queue-name" }\n',
+    ),
     "TG301": ("queue q { }\n", Q),
     "TG302": ("queue q { quota { cpu 1, cpu 2 } }\n", Q),
     "TG303": ("queue q { quota { cpu 1 borrow 2 } }\n", "cohort c { queue q { quota { cpu 1 borrow 2 } } }\n"),
@@ -97,6 +117,10 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG504": (rule("nam == 'a'"), rule("name == 'a'")),
     "TG507": (rule("requests.cpu > 1.5"), rule("requests.cpu > quantity('1.5')")),
     "TG508": (rule(" || ".join(["pods > 1"] * 900)), rule("pods > 1")),
+    "TG510": (
+        "set s for Job { spec.suspend = false }\n",
+        "set s for Job { spec.parallelism = 1 }\n",
+    ),
     "TG511": (rule("pods > 1", "more than {"), rule("pods > 1", "more than {pods}")),
     "TG703": ("# tidegate: ignore[TG308]\n" + Q, "# a comment\n" + Q),
     "TG704": (

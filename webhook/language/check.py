@@ -11,6 +11,7 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from webhook.language.flavors import read_flavors, read_priorities
+from webhook.language.kinds import KindReader
 from webhook.language.lint.quotas import quota_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
@@ -20,6 +21,7 @@ from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_
 from webhook.language.quotas import QuotaReader, cycles
 from webhook.language.resources import Resources
 from webhook.language.rules import RuleReader
+from webhook.language.settings import read_settings
 from webhook.language.suppress import suppressed
 from webhook.language.syntax import File, Source
 from webhook.model.queues import Quotas
@@ -110,13 +112,15 @@ def revision(texts: Sequence[str]) -> str:
 def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     names = collect(files)
     resources = Resources(names)
-    flavors, flavor_problems = read_flavors(names, {file.path: file.source for file in files})
+    sources = {file.path: file.source for file in files}
+    flavors, flavor_problems = read_flavors(names, sources)
     priorities, default, priority_problems = read_priorities(names)
     quotas = _quotas(names, resources, files)
     cycle_problems, in_cycle = cycles(names)
-    rules = RuleReader(
-        names, _aliases(names, resources), {file.path: file.source for file in files}
-    )
+    kinds = KindReader(names, resources, sources)
+    declared = kinds.kinds()
+    settings, setting_problems = read_settings(names, sources)
+    rules = RuleReader(names, _aliases(names, resources), sources, declared)
     mark = revision([file.text for file in files])
     policy = Policy(
         revision=mark,
@@ -127,10 +131,16 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
         routes=rules.routes(files),
         otherwise=rules.otherwise(),
         denies=rules.denies(files),
+        warns=rules.warns(files),
+        sets=rules.sets(files),
+        accepts=MappingProxyType(rules.accepts()),
+        kinds=declared,
+        settings=settings,
         not_obeyed=not_obeyed(files),
     )
     found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
-    found += [*cycle_problems, *quotas.problems, *rules.problems, *names.unknown_problems()]
+    found += [*cycle_problems, *quotas.problems, *kinds.problems, *setting_problems]
+    found += [*rules.problems, *names.unknown_problems()]
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())

@@ -52,9 +52,12 @@ _ERRORS = {
     "TG106": "parent given by block and by `in`",
     "TG107": "resource already has a name, or an alias hides a resource",
     "TG108": "unknown resource",
+    "TG109": "kind declared twice or built in",
     "TG110": "two default priorities",
+    "TG111": "two `settings`",
     "TG201": "two `route otherwise`",
     "TG209": "a kind that is neither declared nor built in",
+    "TG210": "`queue-label` names a key of ours, or one twice",
     "TG301": "queue without quota",
     "TG302": "flavor or resource given twice",
     "TG303": "`borrow` or `lend` where there is nobody",
@@ -71,6 +74,7 @@ _ERRORS = {
     "TG504": "no such variable here",
     "TG507": "amount compared with a double",
     "TG508": "condition too deep, long or costly",
+    "TG510": "`set` may not write this path",
     "TG511": "expression in a message is invalid",
 }
 _WARNINGS = {

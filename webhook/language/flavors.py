@@ -23,6 +23,16 @@ _KEY: Final = re.compile(
 _VALUE: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
+def is_label_key(text: str) -> bool:
+    """True for the key of a label."""
+    return _KEY.fullmatch(text) is not None
+
+
+def is_label_value(text: str) -> bool:
+    """True for the value of a label."""
+    return _VALUE.fullmatch(text) is not None
+
+
 def read_flavors(
     names: Names, sources: Mapping[str, Source]
 ) -> tuple[dict[str, model.Flavor], tuple[Problem, ...]]:
@@ -84,13 +94,13 @@ class _Reader:
 
     def _key(self, text: Text) -> str:
         key = self._read(text)
-        if not _KEY.fullmatch(key):
+        if not is_label_key(key):
             self.problems.append(problem("TG015", text.span, f"`{key}` is not the key of a label"))
         return key
 
     def _value(self, text: Text) -> str:
         value = self._read(text)
-        if not _VALUE.fullmatch(value):
+        if not is_label_value(value):
             message = f"`{value}` is not the value of a label"
             self.problems.append(problem("TG015", text.span, message))
         return value

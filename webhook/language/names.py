@@ -187,7 +187,7 @@ def _declare(names: Names, statement: Statement, within: Cohort | None) -> None:
         case Otherwise():
             names.otherwise.append(statement)
         case KindOf(name=name):
-            names.kinds.setdefault(name.text, statement)
+            _enter(names, names.kinds, "kind", name, statement)
         case Settings():
             names.settings.append(statement)
         case Test():
@@ -214,12 +214,13 @@ def _two_parents(node: Queue | Cohort, parent: Word, within: Cohort) -> Problem:
     )  # fmt: skip
 
 
-Entry: TypeAlias = Member | Flavor | Priority | Alias | Rule
+Entry: TypeAlias = Member | Flavor | Priority | Alias | Rule | KindOf
 _Entry = TypeVar("_Entry", bound=Entry)
 
 
 def _enter(names: Names, table: dict[str, _Entry], what: str, name: Word, entry: _Entry) -> None:
-    names.problems.extend(_form(name, what))
+    if what != "kind":
+        names.problems.extend(_form(name, what))
     first = table.setdefault(name.text, entry)
     if first is entry:
         return
@@ -227,7 +228,8 @@ def _enter(names: Names, table: dict[str, _Entry], what: str, name: Word, entry:
     message = f"{_a(what)} named `{name.text}` is declared twice"
     if isinstance(first, Member) and isinstance(entry, Member):
         message = _two_members(first, entry)
-    names.problems.append(problem("TG101", name.span, message, label="again here", others=others))
+    code = "TG109" if what == "kind" else "TG101"
+    names.problems.append(problem(code, name.span, message, label="again here", others=others))
 
 
 def _two_members(first: Member, second: Member) -> str:

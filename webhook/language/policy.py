@@ -12,7 +12,32 @@ from types import MappingProxyType
 from typing import Final
 
 from webhook.language.conditions import Condition, ConditionFailed, Scope
+from webhook.language.judging import (
+    AcceptRule,
+    Failure,
+    NotAccepted,
+    SetRule,
+    Writes,
+    not_accepted,
+    writes,
+)
+from webhook.language.kinds import DeclaredKind
+from webhook.language.settings import PolicySettings
 from webhook.model.queues import Quotas
+
+__all__ = [
+    "Denial",
+    "DenyRule",
+    "Failure",
+    "Message",
+    "NotAccepted",
+    "OtherwiseRule",
+    "Policy",
+    "RouteRule",
+    "Routed",
+    "UnknownPriority",
+    "Writes",
+]
 
 LONGEST_MESSAGE: Final = 1024
 
@@ -52,7 +77,7 @@ class OtherwiseRule:
 
 @dataclass(frozen=True, slots=True)
 class DenyRule:
-    """One deny."""
+    """One deny, or one warn."""
 
     name: str
     kinds: frozenset[str]
@@ -60,15 +85,6 @@ class DenyRule:
     message: Message
     audit: bool
     place: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A condition that could not be evaluated; ``place`` is where the rule stands."""
-
-    rule: str | None
-    place: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +104,7 @@ class Routed:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A deny that fired, or could not be asked (``failed``) and denies for that reason."""
+    """A deny or warn that fired, or could not be asked (``failed``) and speaks up for that reason."""
 
     rule: str
     place: str
@@ -122,6 +138,13 @@ class Policy:
     routes: tuple[RouteRule, ...] = ()
     otherwise: OtherwiseRule | None = None
     denies: tuple[DenyRule, ...] = ()
+    warns: tuple[DenyRule, ...] = ()
+    sets: tuple[SetRule, ...] = ()
+    accepts: Mapping[str, tuple[AcceptRule, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    kinds: tuple[DeclaredKind, ...] = ()
+    settings: PolicySettings = field(default_factory=PolicySettings)
     not_obeyed: tuple[tuple[str, str], ...] = ()
     """Statements that webhook and loop would read and ignore, with their places: they refuse to load them."""
 
@@ -141,11 +164,23 @@ class Policy:
 
     def denials(self, scope: Scope) -> tuple[Denial, ...]:
         """Every deny that fires, in the order of the files."""
-        return tuple(self._fired(scope, audit=False))
+        return tuple(_fired(self.denies, scope, audit=False))
 
     def audited(self, scope: Scope) -> tuple[Denial, ...]:
         """Every deny under `audit` that would fire."""
-        return tuple(self._fired(scope, audit=True))
+        return tuple(_fired(self.denies, scope, audit=True))
+
+    def warnings(self, scope: Scope, *, audit: bool = False) -> tuple[Denial, ...]:
+        """Every warn that fires, in the order of the files; or those under `audit`."""
+        return tuple(_fired(self.warns, scope, audit=audit))
+
+    def writes(self, scope: Scope, *, audit: bool = False) -> Writes:
+        """What the sets write into the object of this scope; or those under `audit`."""
+        return writes(self.sets, scope, audit=audit)
+
+    def not_accepted(self, queue: str, scope: Scope) -> NotAccepted | None:
+        """None where the queue lets it in."""
+        return not_accepted(queue, self.accepts.get(queue, ()), scope)
 
     def priority_of(
         self, label: str | None, classes: Sequence[tuple[str, int | None]]
@@ -176,16 +211,17 @@ class Policy:
         denied = rule.message.text(scope) if rule.message is not None else None
         return Routed(rule.queue, denied, "otherwise", rule.place, failures, audited)
 
-    def _fired(self, scope: Scope, *, audit: bool) -> Iterator[Denial]:
-        for rule in self.denies:
-            if rule.audit != audit or scope.kind not in rule.kinds:
-                continue
-            try:
-                if rule.condition.evaluate(scope):
-                    yield Denial(rule.name, rule.place, rule.message.text(scope))
-            except ConditionFailed as error:
-                message = f"the condition of {rule.name} could not be evaluated: {error}"
-                yield Denial(rule.name, rule.place, message, failed=True)
+
+def _fired(rules: Sequence[DenyRule], scope: Scope, *, audit: bool) -> Iterator[Denial]:
+    for rule in rules:
+        if rule.audit != audit or scope.kind not in rule.kinds:
+            continue
+        try:
+            if rule.condition.evaluate(scope):
+                yield Denial(rule.name, rule.place, rule.message.text(scope))
+        except ConditionFailed as error:
+            message = f"the condition of {rule.name} could not be evaluated: {error}"
+            yield Denial(rule.name, rule.place, message, failed=True)
 
 
 def _matches(rule: RouteRule, scope: Scope, failures: list[Failure]) -> bool:
