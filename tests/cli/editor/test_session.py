@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.editor.client import Client, Failed, server
 from webhook.cli.editor.server import DEBOUNCE_SECONDS
+from webhook.language.format import format_text
 
 QUEUES = """\
 resource gpu = nvidia.com/gpu
@@ -60,7 +61,7 @@ def applied(text: str, edits: list[dict[str, Any]]) -> str:
     return text
 
 
-def test_open_break_complete_hover_rename_fix(folder: Path) -> None:
+def test_open_break_complete_hover_rename_fix_format(folder: Path) -> None:
     with server() as (client, process):
         abilities = client.start(folder)
         assert {
@@ -68,6 +69,7 @@ def test_open_break_complete_hover_rename_fix(folder: Path) -> None:
             "completionProvider",
             "definitionProvider",
             "referencesProvider",
+            "documentFormattingProvider",
         } <= {*abilities}
         queues, rules = client.open(folder / "queues.tide"), client.open(folder / "rules.tide")
         assert client.diagnostics(queues) == client.diagnostics(rules) == []
@@ -129,6 +131,20 @@ def test_open_break_complete_hover_rename_fix(folder: Path) -> None:
         assert fixed == QUEUES + wrong.replace("queu ", "queue ")
         client.change(queues, fixed)
         assert client.diagnostics(queues) == []
+
+        # format, as typed and not as saved
+        form: dict[str, Any] = {
+            "textDocument": {"uri": queues},
+            "options": {"tabSize": 8, "insertSpaces": False},
+        }
+        typed = fixed + "queue   b{quota {cpu   1}}  # rest\n"
+        client.change(queues, typed)
+        assert client.diagnostics(queues) == []
+        formatted = applied(typed, client.request("textDocument/formatting", form))
+        assert formatted == format_text(typed, path="queues.tide").text != typed
+        client.change(queues, fixed + "queue {\n")
+        assert client.diagnostics(queues) != []
+        assert not client.request("textDocument/formatting", form)
 
         client.shut_down()
         assert process.wait() == 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import Final
 
 from lsprotocol import types
@@ -110,6 +112,18 @@ class Writer:
             edits = by_file.setdefault(uri_of(change.span.path), [])
             edits.append(types.TextEdit(self.range(change.span), change.text))
         return types.WorkspaceEdit(changes=by_file)
+
+    def replacing(self, path: str, old: str, new: str) -> list[types.TextEdit]:
+        """The edits from one text to the other, line by line, so that the cursor stays where it was."""
+        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+        starts = [0, *accumulate(map(len, before))]
+        return [
+            types.TextEdit(self.between(path, starts[a], starts[b]), "".join(after[c:d]))
+            for tag, a, b, c, d in SequenceMatcher(
+                None, before, after, autojunk=False
+            ).get_opcodes()
+            if tag != "equal"
+        ]
 
     def actions(self, path: str, start: int, end: int) -> Sequence[types.CodeAction]:
         """The fixes of all findings that touch a stretch of a file."""

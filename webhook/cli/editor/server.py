@@ -25,6 +25,7 @@ from webhook.cli.editor.protocol import Writer, path_of, uri_of
 from webhook.cli.editor.rename import Refused, rename
 from webhook.cli.editor.roots import Texts, read_texts, root_of
 from webhook.cli.editor.workspace import Workspace, read_workspace
+from webhook.language.format import NotProven, format_text
 from webhook.language.policy import Policy
 
 DEBOUNCE_SECONDS: Final = 0.15
@@ -154,6 +155,7 @@ def make_server() -> Server:
     _answer_about_places(server)
     _answer_about_names(server)
     _offer_changes(server)
+    _format(server)
     return server
 
 
@@ -261,6 +263,21 @@ class _At(Protocol):
     def text_document(self) -> types.TextDocumentIdentifier: ...
     @property
     def position(self) -> types.Position: ...
+
+
+def _format(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatted(
+        ls: Server, params: types.DocumentFormattingParams
+    ) -> list[types.TextEdit] | None:
+        """No edit for a file with mistakes in its text: they are shown as diagnostics."""
+        writer, path = ls.read(params.text_document.uri)
+        text = writer.text(path)
+        try:
+            new = format_text(text, path=path).text
+        except NotProven as error:
+            raise _Refusal(f"internal error: {error}") from error
+        return writer.replacing(path, text, new)
 
 
 def _name(ls: Server, params: _At) -> tuple[Writer, Use | None]:
