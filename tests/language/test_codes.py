@@ -29,6 +29,11 @@ def inside(line: str, more: str = "") -> str:
     return f"queue q {{\n  quota {{ cpu 1 }}\n  {line}\n{more}}}\n"
 
 
+def scene(*lines: str) -> str:
+    inner = "".join(f"  {line}\n" for line in lines)
+    return f'test "a" {{\n  submit Job in "x" requests {{ cpu 1 }}\n{inner}}}\n'
+
+
 def tree(line: str, *lines: str) -> str:
     """A tree of two queues; ``line`` stands in its root, ``lines`` in the first queue."""
     inner = "".join(f"    {each}\n" for each in lines)
@@ -122,6 +127,9 @@ FIRES: dict[str, tuple[str, str]] = {
         "set s for Job { spec.parallelism = 1 }\n",
     ),
     "TG511": (rule("pods > 1", "more than {"), rule("pods > 1", "more than {pods}")),
+    "TG601": (Q + scene("expect queue p"), Q + scene("expect queue q")),
+    "TG602": (Q + 'test "a" { expect queue q }\n', Q + scene("expect queue q")),
+    "TG603": (Q + scene("expect starts", "expect waiting"), Q + scene("expect starts")),
     "TG703": ("# tidegate: ignore[TG308]\n" + Q, "# a comment\n" + Q),
     "TG704": (
         "# tidegate: ignore[TG308] bought in May\n" + Q,

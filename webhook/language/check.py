@@ -21,6 +21,7 @@ from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_
 from webhook.language.quotas import QuotaReader, cycles
 from webhook.language.resources import Resources
 from webhook.language.rules import RuleReader
+from webhook.language.scene_reader import SceneReader
 from webhook.language.settings import read_settings
 from webhook.language.suppress import suppressed
 from webhook.language.syntax import File, Source
@@ -121,6 +122,8 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     declared = kinds.kinds()
     settings, setting_problems = read_settings(names, sources)
     rules = RuleReader(names, _aliases(names, resources), sources, declared)
+    unread = [span for file in files for span in file.unread]
+    scenes = SceneReader(names, resources, rules.kind_names(), sources, unread)
     mark = revision([file.text for file in files])
     policy = Policy(
         revision=mark,
@@ -136,11 +139,12 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
         accepts=MappingProxyType(rules.accepts()),
         kinds=declared,
         settings=settings,
+        tests=scenes.scenes(),
         not_obeyed=not_obeyed(files),
     )
     found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
     found += [*cycle_problems, *quotas.problems, *kinds.problems, *setting_problems]
-    found += [*rules.problems, *names.unknown_problems()]
+    found += [*rules.problems, *scenes.problems, *names.unknown_problems()]
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())

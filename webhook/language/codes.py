@@ -76,6 +76,9 @@ _ERRORS = {
     "TG508": "condition too deep, long or costly",
     "TG510": "`set` may not write this path",
     "TG511": "expression in a message is invalid",
+    "TG601": "name in a test does not exist",
+    "TG602": "a test without a `submit`, or with two",
+    "TG603": "expectations contradict each other",
 }
 _WARNINGS = {
     "TG014": "memory below 1Mi",

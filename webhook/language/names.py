@@ -104,9 +104,13 @@ class Names:
             case "rule":
                 return {n: r.name.span for n, r in self.rules.items() if r.name is not None}
 
+    def is_lost(self, what: What, name: str) -> bool:
+        """True where a statement that could not be read may have declared it."""
+        return (what, name) in self.lost or (what, "") in self.lost
+
     def unknown(self, what: What, word: Word, also: Sequence[str] = ()) -> None:
         """Somebody used a name that is not declared; ``also`` are valid names that no file declares."""
-        if (what, word.text) not in self.lost and (what, "") not in self.lost:
+        if not self.is_lost(what, word.text):
             self._unknown.setdefault((what, word.text), []).append((word, also))
 
     def unknown_problems(self) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from webhook.language.judging import (
     writes,
 )
 from webhook.language.kinds import DeclaredKind
+from webhook.language.scenes import Scene
 from webhook.language.settings import PolicySettings
 from webhook.model.queues import Quotas
 
@@ -145,6 +146,7 @@ class Policy:
     )
     kinds: tuple[DeclaredKind, ...] = ()
     settings: PolicySettings = field(default_factory=PolicySettings)
+    tests: tuple[Scene, ...] = ()
     not_obeyed: tuple[tuple[str, str], ...] = ()
     """Statements that webhook and loop would read and ignore, with their places: they refuse to load them."""
 

@@ -51,6 +51,10 @@ class RuleReader:
         self._declared = declared
         self._known_kinds = _BUILT_IN | {each.name: each.kind for each in declared}
 
+    def kind_names(self) -> tuple[str, ...]:
+        """Every kind a rule may be for."""
+        return tuple(self._known_kinds)
+
     def routes(self, files: tuple[File, ...]) -> tuple[RouteRule, ...]:
         """All routes but `otherwise`, in the order in which they are tried."""
         found = [s for file in files for s in file.statements if isinstance(s, Route)]
