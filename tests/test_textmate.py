@@ -187,7 +187,7 @@ def expected(token: Token, before: str) -> str:
     if kind == "WORD" and before in ("_QUEUE", "_COHORT", "_FLAVOR", "_DENY", "_ROUTE"):
         return r"entity\.name|variable\.other|constant\.language"
     if kind in ("WORD", "PATH"):
-        return r"variable\.|constant\.language|support\.type|entity\.name|keyword\.other"
+        return r"variable\.|constant\.language|support\.type|entity\.name|keyword\.other|support\.constant"
     if kind == "C_MINUS":  # may be a number's own
         return r"keyword\.operator|constant\.numeric"
     return "" if kind == "C_DOT" else r"keyword\.operator|punctuation\."
@@ -228,6 +228,8 @@ def test_tokens_have_the_scopes_a_reader_expects(name: str) -> None:
         ('message "no {requests.gpu}, # 1"', "# 1", "string.quoted.double.tide"),
         ('message "a \\" b"', "b", "string.quoted.double.tide"),
         ("queuefoo", "queuefoo", "variable.other.tide"),
+        ("resource gpu = nvidia.com/gpu", "nvidia.com/gpu", "support.constant.resource.tide"),
+        ("quota { nvidia.com/gpu 4 }", "com", "support.constant.resource.tide"),
         ("order first-fit", "first-fit", "constant.language.tide"),
         ("x == '''a\nqueue b''' # c", "queue", "string.quoted.triple.tide"),
         ("route for Job to q", "Job", "support.type.tide"),
