@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from webhook.language.flavors import read_flavors, read_priorities
 from webhook.language.kinds import KindReader
+from webhook.language.lint.findings import condition_findings
 from webhook.language.lint.quotas import quota_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
@@ -148,6 +149,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())
+        found += condition_findings(files, resources.known_aliases())
     return policy
 
 

@@ -20,7 +20,7 @@ from webhook.language.syntax import Comment, File, Source, Span
 _MARK: Final = re.compile(r"#[ \t]*tidegate[ \t]*:[ \t]*(?P<rest>.*)")
 _FORM: Final = re.compile(r"ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")
 _CODE: Final = re.compile(r"[^\s,]+")
-_LINES: Final = frozenset({"Word", "Number", "Text", "Comment"})
+_PARTS: Final = frozenset({"Word", "Number", "Text", "Comment", "Path", "Field", "Literal"})
 """Nodes that are parts of a line, never one of their own."""
 
 
@@ -165,5 +165,5 @@ def _statement_line(file: File, at: int) -> int:
 def _is_statement(node: object) -> bool:
     """True for what has a line of its own: a node of syntax.py that is no word, number or text."""
     kind = type(node)
-    own = kind.__module__ == "webhook.language.syntax" and kind.__name__ not in _LINES
+    own = kind.__module__.startswith("webhook.language.syntax") and kind.__name__ not in _PARTS
     return own and is_dataclass(node) and hasattr(node, "span")
