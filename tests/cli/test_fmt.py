@@ -1,17 +1,21 @@
 """``tidegate fmt`` as people and CI use it: what it prints where, what it writes, and how it ends."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from webhook.cli.exits import Exit
 from webhook.cli.main import program
 from webhook.language import format as formatter
+from webhook.language.check import lint
+from webhook.language.format.lines import WIDTH
 
 ROUGH = "queue a{quota{cpu 1}} # why\n"
 FORM = "queue a { quota { cpu 1 } }  # why\n"
@@ -152,3 +156,21 @@ def test_the_command_loads_neither_the_kubernetes_client_nor_a_web_server() -> N
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=False
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "fmt.md").read_text(encoding="utf-8")
+
+
+def test_the_page_shows_what_becomes_of_a_file() -> None:
+    before, after = re.findall(r"```tide\n(.*?)```", PAGE, re.DOTALL)
+    assert formatter.format_text(before, path="x").text == after
+    assert lint([("x", before)])[1] == ()
+
+
+def test_the_page_names_every_option_and_exit_code() -> None:
+    command = program.get_command(click.Context(program), "fmt")
+    assert command is not None
+    options = {option for param in command.params for option in param.opts if option[0] == "-"}
+    assert options - set(re.findall(r"--?\w+", PAGE)) == set()
+    assert re.findall(r"(?m)^\| (\d) \|", PAGE) == [str(int(code)) for code in Exit]
+    assert f"within {WIDTH} columns" in PAGE
