@@ -126,6 +126,7 @@ FIRES: dict[str, tuple[str, str]] = {
         "set s for Job { spec.suspend = false }\n",
         "set s for Job { spec.parallelism = 1 }\n",
     ),
+    "TG509": (rule("name.matches('a(b')"), rule("name.matches('a[(]b')")),
     "TG511": (rule("pods > 1", "more than {"), rule("pods > 1", "more than {pods}")),
     "TG601": (Q + scene("expect queue p"), Q + scene("expect queue q")),
     "TG602": (Q + 'test "a" { expect queue q }\n', Q + scene("expect queue q")),

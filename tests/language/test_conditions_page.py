@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.language.building import SCOPE, compiled, problems
+from webhook.language.failures import MOST_STEPS
 from webhook.language.functions import FUNCTIONS, METHODS
+from webhook.language.macros import MACROS, MOST_ROUNDS, UNKNOWN_LENGTH
+from webhook.language.patterns import LONGEST_COMPUTED
 from webhook.language.scope import VARIABLES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "conditions.md").read_text(encoding="utf-8")
+COSTLY = re.findall(r"```cel-refused\n(.*?)```", PAGE, re.DOTALL)
 BLOCKS = re.findall(r"```cel\n(.*?)```", PAGE, re.DOTALL)
 ROWS = [
     [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -48,8 +52,19 @@ def test_a_row_is_refused_by_the_code_it_says(text: str, code: str) -> None:
     assert [found.code for found in problems(text)] == [code]
 
 
+def test_what_is_refused_for_its_cost_is() -> None:
+    assert [[found.code for found in problems(text.strip())] for text in COSTLY] == [["TG508"]]
+
+
+def test_the_bounds_are_those_of_the_code() -> None:
+    assert f"{MOST_ROUNDS:,} times" in PAGE.replace("\n", " ")
+    assert f"counts {UNKNOWN_LENGTH}" in PAGE
+    assert f"{MOST_STEPS:,} steps" in PAGE
+    assert f"at most {LONGEST_COMPUTED} characters" in PAGE
+
+
 def test_every_variable_and_function_is_on_the_page() -> None:
     assert {_bare(row[0]) for row in ROWS} >= set(VARIABLES)
     shown = " ".join(text for text, _ in VALUES)
-    assert [name for name in (*FUNCTIONS, *METHODS) if f"{name}(" not in shown] == []
+    assert [name for name in (*FUNCTIONS, *METHODS, *MACROS) if f"{name}(" not in shown] == []
     assert (len(BLOCKS) >= 3, len(VALUES) >= 40, len(REFUSED) >= 10) == (True, True, True)

@@ -19,6 +19,7 @@ from webhook.language.expression import (
     Select,
     render,
 )
+from webhook.language.failures import ConditionFailed, Mistake
 from webhook.language.schemas import shape_of
 from webhook.language.scope import NATIVE, VARIABLES, Names
 from webhook.language.shapes import (
@@ -38,7 +39,7 @@ from webhook.language.shapes import (
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Span
 from webhook.language.terms import Compiling, Run, Term, binary, computed, poisoned
-from webhook.language.values import ConditionFailed, Mistake, Quantity, name_of
+from webhook.language.values import Quantity, name_of
 from webhook.model.quantity import Amount
 
 _NO_FIELDS: Final = frozenset({"true", "false", "null", "in"})
@@ -46,7 +47,11 @@ _NO_FIELDS: Final = frozenset({"true", "false", "null", "in"})
 
 
 def compile_name(compiler: Compiling, names: Names, node: Name) -> Term:
-    """A variable."""
+    """A variable: a macro's own, or one of the table."""
+    bound = compiler.bound(node.name)
+    if bound is not None:
+        at, shape = bound
+        return Term(shape, lambda frame: frame.values[at], node)
     variable = VARIABLES.get(node.name)
     if variable is None or node.name not in names.variables:
         message, help_ = _unknown_variable(node.name, names)
@@ -109,14 +114,16 @@ def _amount(resource: str, node: Expression) -> Term:
     return Term(AmountOf(resource), run, node, True, nano=nano)
 
 
-def split_resource(names: Names, node: Binary) -> str | None:
+def split_resource(compiler: Compiling, names: Names, node: Binary) -> str | None:
     """`requests.nvidia.com/gpu` divides, `requests.big-gpu` subtracts: what was meant, else None."""
     parts: list[str] = []
     here = node.left
     while isinstance(here, Select):
         parts.insert(0, here.name)
         here = here.operand
-    if here != Name("requests", node.span) or not parts or names.resource(parts[0]) is not None:
+    if here != Name("requests", node.span) or compiler.bound("requests") is not None:
+        return None
+    if not parts or names.resource(parts[0]) is not None:
         return None
     if node.operator == "/" or (node.operator == "-" and isinstance(node.right, Name)):
         return f"{'.'.join(parts)}{node.operator}{render(node.right)}"
@@ -275,7 +282,7 @@ def _position(key: Any, length: int) -> int:
 def compile_has(compiler: Compiling, names: Names, node: Call) -> Term:
     """`has(a.b)`: is the field there; of an amount: is it more than 0."""
     argument = node.arguments[0]
-    found = resource_of(argument)
+    found = resource_of(argument) if compiler.bound("requests") is None else None
     if found is not None:
         amount = compile_resource(compiler, names, argument, found)
         nano = amount.nano

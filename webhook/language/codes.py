@@ -74,6 +74,7 @@ _ERRORS = {
     "TG504": "no such variable here",
     "TG507": "amount compared with a double",
     "TG508": "condition too deep, long or costly",
+    "TG509": "pattern not RE2",
     "TG510": "`set` may not write this path",
     "TG511": "expression in a message is invalid",
     "TG601": "name in a test does not exist",

@@ -37,7 +37,9 @@ from webhook.language.expression import (
     Unary,
     render,
 )
+from webhook.language.failures import ConditionFailed, Mistake, Work
 from webhook.language.functions import compile_call, counted
+from webhook.language.macros import MOST_ROUNDS
 from webhook.language.operators import (
     compile_binary,
     compile_conditional,
@@ -61,14 +63,8 @@ from webhook.language.shapes import (
     merged,
 )
 from webhook.language.syntax import Span
-from webhook.language.terms import Run, Term, constant, poisoned
-from webhook.language.values import (
-    ConditionFailed,
-    Mistake,
-    name_of,
-    plain,
-    text_of,
-)
+from webhook.language.terms import Run, Term, constant, framed, poisoned
+from webhook.language.values import name_of, plain, text_of
 
 __all__ = [
     "EVERYWHERE",
@@ -109,7 +105,7 @@ class Condition:
 
     def _written(self, value: Any) -> Any:
         try:
-            return plain(value)
+            return plain(value, Work())
         except Mistake as mistake:
             raise ConditionFailed(str(mistake), self.span) from None
 
@@ -130,12 +126,20 @@ def compile_condition(
     expression: Expression, *, names: Names, want: Want = "bool"
 ) -> tuple[Condition | None, tuple[Problem, ...]]:
     """The compiled condition, or None, and everything that was found; ``want`` is what it has to be."""
-    term, problems = compile_term(expression, names)
+    compiler = Compiler(names)
+    term = compiler.term(expression)
+    problems = tuple(compiler.problems)
     if not has_errors(problems):
         problems += _unwanted(term, want)
     if has_errors(problems):
         return None, problems
-    return Condition(expression, want, term.run), problems
+    run = _in_frame(term.run) if compiler.has_macros else term.run
+    return Condition(expression, want, run), problems
+
+
+def _in_frame(run: Run) -> Run:
+    """One frame for all macros of a condition: together they have the steps."""
+    return lambda scope: run(framed(scope))
 
 
 def compile_term(expression: Expression, names: Names) -> tuple[Term, tuple[Problem, ...]]:
@@ -161,14 +165,41 @@ class Compiler:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.problems: list[Problem] = []
+        self.has_macros = False
+        self._bound: list[tuple[str, Shape]] = []
+        self._rounds = 1
 
     def report(self, code: str, span: Span, message: str, help_: str = "") -> None:
         """Note a finding; a help of one `write …` is a change an editor can make."""
         self.problems.append(problem(code, span, message, help=help_))
 
+    def bound(self, name: str) -> tuple[int, Shape] | None:
+        """Where a macro's variable stands among all that are bound here; the innermost of a name."""
+        for at in reversed(range(len(self._bound))):
+            if self._bound[at][0] == name:
+                return at, self._bound[at][1]
+        return None
+
+    def inside(self, node: Call, name: str, item: Shape, rounds: int) -> list[Term]:
+        """What follows the variable in a macro, compiled with that variable bound."""
+        outer = self._rounds
+        self._rounds *= rounds
+        if self._rounds > MOST_ROUNDS >= outer:
+            message = (
+                f"macros in each other may run {self._rounds:,} times here, at most {MOST_ROUNDS:,}"
+            )
+            help_ = "ask with fewer in each other; a list of unknown length counts 100"
+            self.report("TG508", node.name_span, message, help_)
+        self.has_macros = True
+        self._bound.append((name, item))
+        terms = [self.term(argument) for argument in node.arguments[1:]]
+        self._bound.pop()
+        self._rounds = outer
+        return terms
+
     def term(self, node: Expression) -> Term:
         """The compiled form of a node."""
-        found = resource_of(node)
+        found = resource_of(node) if self.bound("requests") is None else None
         if found is not None:
             return compile_resource(self, self.names, node, found)
         match node:
@@ -193,7 +224,7 @@ class Compiler:
             case Call():
                 return compile_call(self, node)
             case Binary():
-                meant = split_resource(self.names, node)
+                meant = split_resource(self, self.names, node)
                 return refuse_split(self, meant, node) if meant else compile_binary(self, node)
             case Logical():
                 return compile_logical(self, node)

@@ -28,11 +28,15 @@ LONGEST: Final = 8192
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value as it stands; ``kind`` keeps 1, 1.0 and true apart, which Python finds equal."""
+    """A value as it stands; ``kind`` keeps 1, 1.0 and true apart, which Python finds equal.
+
+    ``written`` is a text with its quotes, where it was read: so a place inside it can be found.
+    """
 
     kind: Kind
     value: int | float | str | bool | None
     span: Span = field(compare=False)
+    written: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +256,7 @@ class _Builder:
                     number = read_number(str(token))
                     return Literal("int" if isinstance(number, int) else "double", number, span)
                 case _:
-                    return Literal("string", read_text(str(token)), span)
+                    return Literal("string", read_text(str(token)), span, str(token))
         except Unreadable as problem:
             return Refused(str(token), problem.code, problem.message, problem.help, span)
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from webhook.language.expression import Call, Literal, render
+from webhook.language.failures import Mistake, Work
 from webhook.language.literals import unit_help
+from webhook.language.macros import MACROS, compile_macro
+from webhook.language.patterns import compile_matches
 from webhook.language.shapes import (
     AMOUNT,
     ANY,
@@ -23,8 +26,17 @@ from webhook.language.shapes import (
     Shape,
 )
 from webhook.language.suggest import did_you_mean
-from webhook.language.terms import Compiling, Run, Term, binary, computed, constant, poisoned, unary
-from webhook.language.values import Mistake, Quantity, name_of
+from webhook.language.terms import (
+    Compiling,
+    Run,
+    Term,
+    computed,
+    constant,
+    laborious,
+    poisoned,
+    unary,
+)
+from webhook.language.values import Quantity, name_of, spend_on_text
 from webhook.model.quantity import QuantityError, parse_quantity
 
 
@@ -35,14 +47,15 @@ class Function:
     receiver: Shape
     argument: Shape
     result: Shape
-    compute: Callable[..., Any]
+    compute: Callable[[Any, Any, Work | None], Any]
 
 
-def _text_method(name: str) -> Callable[[Any, Any], bool]:
+def _text_method(name: str) -> Callable[[Any, Any, Work | None], bool]:
     python: Callable[[str, str], bool] = getattr(str, name)
 
-    def method(text: Any, part: Any) -> bool:
+    def method(text: Any, part: Any, work: Work | None) -> bool:
         if type(text) is str and type(part) is str:
+            spend_on_text(work, text)
             return python(text, part)
         wrong = part if type(text) is str else text
         raise Mistake(f"a text is needed, this is {name_of(wrong)}")
@@ -50,8 +63,8 @@ def _text_method(name: str) -> Callable[[Any, Any], bool]:
     return method
 
 
-def _amount_method(compute: Callable[[int, int], Any]) -> Callable[[Any, Any], Any]:
-    def method(left: Any, right: Any) -> Any:
+def _amount_method(compute: Callable[[int, int], Any]) -> Callable[[Any, Any, Work | None], Any]:
+    def method(left: Any, right: Any, _: Work | None) -> Any:
         if type(left) is Quantity and type(right) is Quantity:
             return compute(left.nano, right.nano)
         wrong = right if type(left) is Quantity else left
@@ -68,16 +81,14 @@ METHODS: Final[Mapping[str, Function]] = {
     "isGreaterThan": Function(AMOUNT, AMOUNT, BOOL, _amount_method(lambda a, b: a > b)),
     "compareTo": Function(AMOUNT, AMOUNT, INT, _amount_method(lambda a, b: (a > b) - (a < b))),
 }
-FUNCTIONS: Final = ("has", "size", "quantity")
+FUNCTIONS: Final = ("has", "size", "quantity", "matches")
+
+_KNOWN: Final = (*FUNCTIONS, *METHODS, *MACROS)
 
 INSTEAD: Final[Mapping[str, str]] = {
-    "matches": "patterns come later; use `startsWith`, `endsWith` or `contains`",
-    "all": "macros come later",
-    "exists": "macros come later; `in` asks whether a list holds a value",
-    "exists_one": "macros come later",
-    "existsOne": "macros come later",
-    "filter": "macros come later",
-    "map": "macros come later",
+    "existsOne": "write `exists_one`",
+    "transformList": "write `map`: macros have one name for each item",
+    "transformMap": "macros make lists: write `map`",
     "dyn": "write the value itself: types are checked where they are known",
     "type": "there are no types as values",
     "int": "write the number without it: nothing is converted",
@@ -95,10 +106,11 @@ INSTEAD: Final[Mapping[str, str]] = {
     "isSorted": "compare the items one by one",
     "lowerAscii": "compare with each spelling",
     "upperAscii": "compare with each spelling",
-    "split": "use `startsWith`, `endsWith` or `contains`",
-    "substring": "use `startsWith`, `endsWith` or `contains`",
+    "split": "use `startsWith`, `endsWith`, `contains` or `matches`",
+    "substring": "use `startsWith`, `endsWith`, `contains` or `matches`",
     "indexOf": "use `contains`, or `in` for a list",
-    "find": "use `contains`",
+    "find": "use `contains` or `matches`",
+    "findAll": "use `contains` or `matches`",
     "join": "compare the items one by one",
     "cel.bind": "write the value twice",
 }
@@ -109,8 +121,12 @@ def compile_call(compiler: Compiling, node: Call) -> Term:
     """A function or method; `has` is read elsewhere, as its argument is no value."""
     if node.function == "size":
         return _size(compiler, node)
+    if node.function == "matches":
+        return compile_matches(compiler, node)
     if node.function == "quantity" and node.operand is None:
         return _quantity(compiler, node)
+    if node.function in MACROS and node.operand is not None:
+        return compile_macro(compiler, node, node.operand)
     function = METHODS.get(node.function)
     if function is None or node.operand is None:
         return _unknown(compiler, node)
@@ -126,7 +142,7 @@ def _method(compiler: Compiling, node: Call, operand: Any, function: Function) -
             message = f"`{node.function}` needs {wanted.title}, this is {term.shape.title}"
             compiler.report("TG503", term.span, message, _amount_help(term, wanted))
             return poisoned(node)
-    run = _prefix(node.function, receiver, argument) or binary(
+    run = _prefix(node.function, receiver, argument) or laborious(
         function.compute, receiver.run, argument.run, node.span
     )
     return computed(function.result, run, node)
@@ -218,14 +234,14 @@ def _literal_quantity(compiler: Compiling, node: Call, text: str) -> Term:
 
 
 def _unknown(compiler: Compiling, node: Call) -> Term:
-    """One report for the call; what stands inside is not looked at, a macro's body has names of its own."""
+    """One report for the call; what stands inside is not looked at, it may have names of its own."""
     name = node.function
-    if name in (*FUNCTIONS, *METHODS):
+    if name in _KNOWN:
         form = f"{name}(…)" if name in FUNCTIONS else f"….{name}(…)"
         compiler.report("TG501", node.name_span, f"`{name}` is not called so", f"write `{form}`")
     elif name in INSTEAD:
         compiler.report("TG501", node.name_span, f"`{name}` is not supported", INSTEAD[name])
     else:
-        help_ = did_you_mean(name, [*FUNCTIONS, *METHODS])
+        help_ = did_you_mean(name, _KNOWN)
         compiler.report("TG501", node.name_span, f"no function named `{name}`", help_)
     return poisoned(node)

@@ -96,13 +96,31 @@ def unit_help(text: str, unit: str) -> str:
 
 def read_text(token: str) -> str:
     """The text of a quoted literal, raw or not. Raises Unreadable."""
-    prefix = token[: min(i for i in (token.find('"'), token.find("'")) if i >= 0)].lower()
+    prefix, start, end = _inside(token)
     if "b" in prefix:
         raise Unreadable("TG501", "bytes are not supported", "leave out the `b`")
+    inside = token[start:end]
+    return inside if "r" in prefix else _ESCAPE.sub(_unescape, inside)
+
+
+def _inside(token: str) -> tuple[str, int, int]:
+    """The letters before the quotes, and where the text between them begins and ends."""
+    prefix = token[: min(i for i in (token.find('"'), token.find("'")) if i >= 0)].lower()
     quoted = token[len(prefix) :]
     quotes = 3 if quoted[:3] in ('"""', "'''") and len(quoted) >= 6 else 1
-    inside = quoted[quotes:-quotes]
-    return inside if "r" in prefix else _ESCAPE.sub(_unescape, inside)
+    return prefix, len(prefix) + quotes, len(token) - quotes
+
+
+def offset_in_text(token: str, offset: int) -> int:
+    """Where the character of a read text at an offset begins in the literal that was read."""
+    prefix, start, end = _inside(token)
+    if "r" in prefix:
+        return start + offset
+    at = start
+    for _ in range(offset):
+        match = _ESCAPE.match(token, at, end)
+        at = match.end() if match else at + 1
+    return at
 
 
 def _unescape(match: re.Match[str]) -> str:

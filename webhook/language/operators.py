@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from webhook.language.expression import Binary, Conditional, Literal, Logical, Unary, render
+from webhook.language.failures import ConditionFailed, TooCostly
 from webhook.language.literals import write_literal
 from webhook.language.shapes import (
     AMOUNT,
@@ -30,9 +31,17 @@ from webhook.language.shapes import (
     is_object,
     merged,
 )
-from webhook.language.terms import Compiling, Run, Term, binary, computed, poisoned, unary
+from webhook.language.terms import (
+    Compiling,
+    Run,
+    Term,
+    binary,
+    computed,
+    laborious,
+    poisoned,
+    unary,
+)
 from webhook.language.values import (
-    ConditionFailed,
     added,
     contained,
     divided,
@@ -55,7 +64,6 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     ">=": python.ge,
 }
 _ARITHMETIC: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
-    "+": added,
     "-": subtracted,
     "*": multiplied,
     "/": divided,
@@ -77,7 +85,7 @@ def compile_binary(compiler: Compiling, node: Binary) -> Term:
     left, right = compiler.term(node.left), compiler.term(node.right)
     if any(_unusable(compiler, side) for side in (left, right)):
         return poisoned(node)
-    if node.operator in _ARITHMETIC:
+    if node.operator in _ALIKE:
         return _arithmetic(compiler, node, left, right)
     if node.operator == "in":
         return _membership(compiler, node, left, right)
@@ -170,14 +178,16 @@ def _equality(node: Binary, left: Term, right: Term) -> Run:
         text = right.constant
         return (lambda s: first(s) == text) if same else (lambda s: first(s) != text)
     if same:
-        return binary(equal, first, second, node.span)
-    return binary(lambda a, b: not equal(a, b), first, second, node.span)
+        return laborious(equal, first, second, node.span)
+    return laborious(lambda a, b, work: not equal(a, b, work), first, second, node.span)
 
 
 def _ordering(node: Binary, left: Term, right: Term) -> Run:
     compare = _COMPARE[node.operator]
     fast = _amounts(node, left, right)
-    return fast or binary(lambda a, b: compare(*ordered(a, b)), left.run, right.run, node.span)
+    return fast or laborious(
+        lambda a, b, work: compare(*ordered(a, b, work)), left.run, right.run, node.span
+    )
 
 
 def _membership(compiler: Compiling, node: Binary, left: Term, right: Term) -> Term:
@@ -192,7 +202,7 @@ def _membership(compiler: Compiling, node: Binary, left: Term, right: Term) -> T
             return _mismatch(compiler, node, left, right, _has_help(left, right))
         case _:
             return _mismatch(compiler, node, left, right)
-    return computed(BOOL, binary(contained, left.run, right.run, node.span), node)
+    return computed(BOOL, laborious(contained, left.run, right.run, node.span), node)
 
 
 def _has_help(left: Term, right: Term) -> str:
@@ -207,6 +217,8 @@ def _arithmetic(compiler: Compiling, node: Binary, left: Term, right: Term) -> T
         if {left.shape, right.shape} == {AMOUNT, DOUBLE}:
             return _amount_and_double(compiler, node, left, right)
         return _mismatch(compiler, node, left, right, _number_help(left, right))
+    if node.operator == "+":
+        return computed(shape, laborious(added, left.run, right.run, node.span), node)
     run = binary(_ARITHMETIC[node.operator], left.run, right.run, node.span)
     return computed(shape, run, node)
 
@@ -275,6 +287,8 @@ def _chain(operator: str, decisive: bool, parts: tuple[tuple[Run, Any], ...]) ->
         for part, span in parts:
             try:
                 value = part(scope)
+            except TooCostly:
+                raise
             except ConditionFailed as failure:
                 failed = failed or failure
                 continue

@@ -10,15 +10,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
-from webhook.language.expression import Expression
+from webhook.language.expression import Call, Expression
+from webhook.language.failures import ConditionFailed, Mistake, Work, failed
 from webhook.language.shapes import ANY, AmountOf, Shape
 from webhook.language.syntax import Span
-from webhook.language.values import ConditionFailed, Mistake, Quantity
+from webhook.language.values import Quantity
 from webhook.model.quantity import Amount
 
 Run: TypeAlias = Callable[[Any], Any]
-"""From a Scope, or a Scope with a macro's variable in front, to a value."""
+"""From a Scope, or a Frame, to a value."""
 NOT_CONSTANT: Final = object()
+
+
+class Frame:
+    """A Scope with the variables of macros in front, outermost first, and what is left of the work.
+
+    Everything else is read from it as from the Scope itself.
+    """
+
+    __slots__ = ("root", "values", "work")
+
+    def __init__(self, root: Any, values: tuple[Any, ...], work: Work) -> None:
+        self.root, self.values, self.work = root, values, work
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.root, name)
+
+
+def framed(scope: Any) -> Frame:
+    """The frame that a scope is, or a new one."""
+    return scope if type(scope) is Frame else Frame(scope, (), Work())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +73,12 @@ class Compiling(Protocol):
     def report(self, code: str, span: Span, message: str, help_: str = "") -> None:
         """Note a finding; compiling goes on so that the others are found, too."""
 
+    def bound(self, name: str) -> tuple[int, Shape] | None:
+        """Where in a Frame's values a macro's variable stands, and its shape; None for other names."""
+
+    def inside(self, node: Call, name: str, item: Shape, rounds: int) -> list[Term]:
+        """What follows the variable in a macro, with that variable bound; it runs so many times."""
+
 
 def poisoned(node: Expression) -> Term:
     """Stands for what was already reported: it fits everywhere and never runs."""
@@ -81,7 +108,7 @@ def unary(operation: Callable[[Any], Any], operand: Run, span: Span) -> Run:
         try:
             return operation(operand(scope))
         except Mistake as mistake:
-            raise ConditionFailed(str(mistake), span) from None
+            raise failed(mistake, span) from None
 
     return run
 
@@ -93,6 +120,21 @@ def binary(operation: Callable[[Any, Any], Any], left: Run, right: Run, span: Sp
         try:
             return operation(left(scope), right(scope))
         except Mistake as mistake:
-            raise ConditionFailed(str(mistake), span) from None
+            raise failed(mistake, span) from None
+
+    return run
+
+
+def laborious(
+    operation: Callable[[Any, Any, Work | None], Any], left: Run, right: Run, span: Span
+) -> Run:
+    """The same for what takes long on long values: it counts its steps where a macro may repeat it."""
+
+    def run(scope: Any) -> Any:
+        work = scope.work if type(scope) is Frame else None
+        try:
+            return operation(left(scope), right(scope), work)
+        except Mistake as mistake:
+            raise failed(mistake, span) from None
 
     return run

@@ -1,8 +1,8 @@
 """Values at run time and what CEL does with them.
 
 JSON as the API server sends it, and exact amounts. Python is more lenient than CEL nearly everywhere (True == 1,
-ints without end, `-7 // 2`), hence every operation here asks for the types first. What cannot be done is a Mistake,
-which has no place yet; whoever knows the place makes it a ConditionFailed.
+ints without end, `-7 // 2`), hence every operation here asks for the types first and raises a Mistake for what cannot
+be done. What takes long on long values counts its steps where a condition has macros, which may repeat it.
 """
 
 from __future__ import annotations
@@ -11,24 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from webhook.language.failures import Mistake, Work
 from webhook.language.literals import LARGEST_INT, SMALLEST_INT
-from webhook.language.syntax import Span
 from webhook.model.quantity import NANO, Amount, format_quantity
 
 DEEPEST_VALUE: Final = 100
 """Levels of a list or map that are compared or written; JSON from outside may be nested without end."""
 
 
-class ConditionFailed(Exception):
-    """A condition that could not be evaluated: an absent field, an overflow, a value of another type."""
-
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.message, self.span = message, span
-
-
-class Mistake(Exception):
-    """An operation that these values do not have; not seen outside this package's evaluator."""
+A_STEP_OF_TEXT: Final = 64
+"""Characters that are looked at, or copied, in one step."""
+A_CONTAINER: Final = 6
+"""Steps that comparing two lists or maps takes besides those for what is in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ def name_of(value: Any) -> str:
     """A value's type, as messages name it."""
     if isinstance(value, Mapping):
         return "a map"
-    return _NAMES.get(type(value), "a list" if _is_list(value) else "a value")
+    return _NAMES.get(type(value), "a list" if is_list(value) else "a value")
 
 
 _NAMES: Final = {
@@ -56,14 +50,17 @@ _NAMES: Final = {
 }
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """True for a list of any kind, which a text is not."""
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def equal(left: Any, right: Any, depth: int = 0) -> bool:
+def equal(left: Any, right: Any, work: Work | None = None, depth: int = 0) -> bool:
     """CEL's ``==``: numbers by value, lists and maps by their parts, what differs in type is not equal."""
     a, b = type(left), type(right)
     if a is b and a in _BY_VALUE:
+        if a is str:
+            spend_on_text(work, left)
         return bool(left == right)
     if a in _NUMERIC and b in _NUMERIC:
         return bool(left == right)
@@ -72,14 +69,27 @@ def equal(left: Any, right: Any, depth: int = 0) -> bool:
     if depth >= DEEPEST_VALUE:
         raise Mistake("a value is nested too deeply to be compared")
     if isinstance(left, Mapping) and isinstance(right, Mapping):
+        _spend(work, A_CONTAINER + len(left))
         return left.keys() == right.keys() and all(
-            equal(value, right[key], depth + 1) for key, value in left.items()
+            equal(value, right[key], work, depth + 1) for key, value in left.items()
         )
-    if _is_list(left) and _is_list(right):
+    if is_list(left) and is_list(right):
+        _spend(work, A_CONTAINER + len(left))
         return len(left) == len(right) and all(
-            equal(x, y, depth + 1) for x, y in zip(left, right, strict=True)
+            equal(x, y, work, depth + 1) for x, y in zip(left, right, strict=True)
         )
     return False
+
+
+def _spend(work: Work | None, steps: int) -> None:
+    if work is not None:
+        work.spend(steps)
+
+
+def spend_on_text(work: Work | None, text: str) -> None:
+    """The steps that reading a text takes."""
+    if work is not None:
+        work.spend(len(text) // A_STEP_OF_TEXT)
 
 
 _NUMERIC: Final = frozenset({int, float})
@@ -104,9 +114,11 @@ def _nano(value: Any) -> Amount | None:
     return value * NANO if type(value) is int else None
 
 
-def ordered(left: Any, right: Any) -> tuple[Any, Any]:
+def ordered(left: Any, right: Any, work: Work | None = None) -> tuple[Any, Any]:
     """The two as Python may order them. Raises Mistake where CEL has no order."""
     a, b = type(left), type(right)
+    if a is str and b is str:
+        spend_on_text(work, left)
     if (a is b and a in _ORDERED) or (a in _NUMERIC and b in _NUMERIC):
         return left, right
     pair = _amounts(left, right) if Quantity in (a, b) else None
@@ -115,23 +127,27 @@ def ordered(left: Any, right: Any) -> tuple[Any, Any]:
     return pair
 
 
-def contained(item: Any, container: Any) -> bool:
+def contained(item: Any, container: Any, work: Work | None = None) -> bool:
     """CEL's ``in``: an item of a list, a key of a map."""
     if isinstance(container, Mapping):
         return isinstance(item, str) and item in container
-    if not _is_list(container):
+    if not is_list(container):
         raise Mistake(f"`in` asks a list or a map, this is {name_of(container)}")
-    return any(equal(item, other) for other in container)
+    _spend(work, len(container))
+    return any(equal(item, other, work) for other in container)
 
 
-def added(left: Any, right: Any) -> Any:
+def added(left: Any, right: Any, work: Work | None = None) -> Any:
     """Numbers of one type, strings, lists, amounts."""
     match left, right:
         case (str(), str()):
+            spend_on_text(work, left)
+            spend_on_text(work, right)
             return left + right
         case (Quantity(), Quantity()):
             return Quantity(left.nano + right.nano, left.resource or right.resource)
-    if _is_list(left) and _is_list(right):
+    if is_list(left) and is_list(right):
+        _spend(work, len(left) + len(right))
         return [*left, *right]
     return _checked(left, right, "+", left + right if _same_number(left, right) else None)
 
@@ -211,16 +227,18 @@ def _bare(value: Any) -> str:
     return name_of(value).removeprefix("a ").removeprefix("an ")
 
 
-def plain(value: Any, depth: int = 0) -> Any:
-    """As JSON: an amount becomes its text, as an object writes quantities. Raises Mistake if too deep."""
+def plain(value: Any, work: Work, depth: int = 0) -> Any:
+    """As JSON: an amount becomes its text, as an object writes quantities. Raises Mistake if too deep or large."""
     if type(value) is Quantity:
         return format_quantity(value.nano, value.resource)
     if depth >= DEEPEST_VALUE:
         raise Mistake("a value is nested too deeply to be written")
     if isinstance(value, Mapping):
-        return {key: plain(part, depth + 1) for key, part in value.items()}
-    if _is_list(value):
-        return [plain(part, depth + 1) for part in value]
+        work.spend(len(value))
+        return {key: plain(part, work, depth + 1) for key, part in value.items()}
+    if is_list(value):
+        work.spend(len(value))
+        return [plain(part, work, depth + 1) for part in value]
     return value
 
 
