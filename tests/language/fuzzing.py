@@ -18,6 +18,7 @@ from webhook.language.conditions import ConditionFailed, Names, compile_conditio
 from webhook.language.expression import Expression
 from webhook.language.format import format_text
 from webhook.language.parse import parse, parse_expression
+from webhook.language.policy import Policy
 from webhook.language.problems import Problem
 from webhook.language.syntax import Source
 from webhook.model.kinds import JOB
@@ -138,10 +139,18 @@ def attempt(text: str) -> bool:
     accepted = not format_text(text, path="x.tide").problems
     _conditions(text)
     if policy is not None:
-        policy.route(SCOPE)
-        policy.denials(SCOPE)
+        _ask(policy)
     assert time.process_time() - begun < SECONDS
     return accepted
+
+
+def _ask(policy: Policy) -> None:
+    policy.route(SCOPE)
+    policy.denials(SCOPE)
+    policy.audited(SCOPE)
+    policy.warnings(SCOPE)
+    policy.writes(SCOPE)
+    policy.not_accepted("vision", SCOPE)
 
 
 def _conditions(text: str) -> None:

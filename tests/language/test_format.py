@@ -189,6 +189,29 @@ def test_a_file_with_a_mistake_stays_as_it_is() -> None:
     assert [p.code for p in done.problems] == ["TG004"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        (" && ".join(["a == b"] * 1000), "TG508"),  # too long before
+        ("&&".join(["a==b"] * 1300), "TG508"),  # and too long only in its form
+        ("!" * 101 + "a", "TG508"),
+    ],
+)
+def test_what_is_beyond_the_bounds_of_a_condition_is_not_formatted(
+    condition: str, code: str
+) -> None:
+    text = f"queue  a {{}}\nroute x when {condition} to a\n"
+    done = format_text(text, path="x.tide")
+    assert (done.text, [p.code for p in done.problems]) == (text, [code])
+
+
+def test_what_is_deep_within_the_bounds_is_formatted() -> None:
+    text = "cohort a { " * 30 + "queue b {quota{cpu 1}}" + "}" * 30
+    assert formatted(text + "\n# x\n").count("\n") > 50
+    assert formatted("route x when " + "(" * 90 + "a" + ")" * 90 + "  to q")
+    assert formatted("route x when a in [" + "1,\n" * 500 + "1] to q").count("\n") == 501
+
+
 BREAKS = {
     "say something else": lambda lines, newline: "queue b {}\n",
     "have a mistake": lambda lines, newline: "queue b {\n",
@@ -252,20 +275,30 @@ def test_spaces_and_line_ends_make_no_difference(said: int, one: int, other: int
     assert formatted(left) == formatted(right).replace("\r\n", "\n")
 
 
-def above(text: str) -> list[tuple[str, str]]:
-    """Each comment on a line of its own, with the line of code below it."""
-    lines = [
-        re.sub(r"[\s,]|\s*# .*$", "", line) if "#" not in line else line.strip()
-        for line in text.splitlines()
-    ]
-    return [
-        (line, "".join(lines[at + 1 : at + 2])) for at, line in enumerate(lines) if line[:1] == "#"
-    ]
+def anchors(text: str) -> list[str]:
+    """What is said and the comments, in one order; without signs that may change sides with a comment."""
+    tokens: list = []
+    file = parse(text, path="x", tokens=tokens).file
+    hanging = ("_NL", "_COMMA", "C_COMMA", "C_AND", "C_OR")
+    said = [(t.start_pos, str(t)) for t in tokens if t.type not in hanging]
+    said += [(c.span.start, c.text.rstrip()) for c in file.comments]
+    return ["" if word in ("0", "none") else word for _, word in sorted(said)]
 
 
-def test_comments_stand_where_they_stood() -> None:
-    text = FORM.replace("  ", " ").replace("\n ", "\n     ")
-    assert above(formatted(text)) == above(FORM)
+def alone(text: str) -> Counter[str]:
+    """The comments on lines of their own."""
+    file = parse(text, path="x").file
+    before = [(c, file.source.line(c.span.line)[: c.span.column - 1]) for c in file.comments]
+    return Counter(c.text.rstrip() for c, left in before if not left.strip())
+
+
+@given(POLICIES)
+@settings(deadline=None, max_examples=60)
+def test_comments_stand_where_they_stood(text: str) -> None:
+    form = formatted(text)
+    assert alone(text) <= alone(form)
+    if not re.search(r"\b(given|submit)\b", text):
+        assert anchors(form) == anchors(text)
 
 
 def node_classes() -> set[type]:

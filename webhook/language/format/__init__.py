@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from lark import Token
 
-from webhook.language.format.canonical import canonical_tree, make_canonical
+from webhook.language.expression import Refused
+from webhook.language.format.canonical import UNANCHORED, canonical_tree, make_canonical, nodes
 from webhook.language.format.columns import write_lines
 from webhook.language.format.items import read_items
 from webhook.language.format.lines import lay_out
 from webhook.language.parse import Parsed, parse
-from webhook.language.problems import Problem, Severity
+from webhook.language.problems import Problem, Severity, problem
 
 __all__ = ["Formatted", "NotProven", "format_text"]
 
@@ -51,9 +52,27 @@ def format_text(text: str, *, path: str) -> Formatted:
     if before.errors:
         return Formatted(text, before.errors)
     written = _write(before)
-    if written != text:
-        _prove(before, _read(written, path), written)
+    if written == text:
+        return Formatted(text)
+    after = _read(written, path)
+    if beyond := _beyond(before) or _beyond(after):
+        return Formatted(text, beyond)
+    _prove(before, after, written)
     return Formatted(written)
+
+
+def _beyond(read: _Read) -> tuple[Problem, ...]:
+    """What was not read because it is too long or too deep, so that nothing can be proven about it.
+
+    A file that is within the bounds may leave them by the spaces that are put into it.
+    """
+    whole = tuple(p for p in read.errors if p.code == "TG017")
+    parts = (node for node in nodes(read.parsed.file.statements) if isinstance(node, Refused))
+    return whole or tuple(
+        problem(part.code, part.span, part.message, help=part.help)
+        for part in parts
+        if part.code == "TG508"
+    )
 
 
 def _read(text: str, path: str) -> _Read:
@@ -83,11 +102,18 @@ def _prove(before: _Read, after: _Read, written: str) -> None:
     if canonical_tree(old.statements) != canonical_tree(new.statements):
         raise NotProven("the output would say something else")
     if _comments(before) != _comments(after):
-        raise NotProven("the output would have other comments")
+        raise NotProven("the output would have other comments, or have them elsewhere")
     if _write(after) != written:
         raise NotProven("the output would change when formatted again")
 
 
-def _comments(read: _Read) -> list[str]:
-    """Sorted, as a comment moves with the clause that it stands in."""
-    return sorted(comment.text.rstrip() for comment in read.parsed.file.comments)
+def _comments(read: _Read) -> list[tuple[str, str]]:
+    """Each comment with what follows it, in any order: a comment moves with the clause that it stands in."""
+    found: list[tuple[str, str]] = []
+    tokens = iter(token for token in read.tokens if token.type not in UNANCHORED)
+    following = next(tokens, None)
+    for comment in read.parsed.file.comments:
+        while following is not None and (following.start_pos or 0) < comment.span.start:
+            following = next(tokens, None)
+        found.append((comment.text.rstrip(), str(following or "")))
+    return sorted(found)

@@ -5,7 +5,7 @@ Works in place on the parts of one statement, and is repeated on the trees when 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -24,6 +24,8 @@ CLAUSES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """Statements whose clauses may stand in any order, and the order in which they are written."""
 _HANGING: Final = frozenset({"C_AND", "C_OR", "C_COMMA", "_COMMA"})
 """Stand at the end of a line, never at its beginning."""
+UNANCHORED: Final = _HANGING | {"_NL"}
+"""What comes and goes between a comment and what it stands before."""
 _CLOSING: Final = frozenset({"C_RPAR", "C_RSQB", "RBRACE"})
 
 
@@ -78,6 +80,18 @@ def _is_zero(text: str) -> bool:
         return parse_quantity(text) == 0
     except QuantityError:
         return False
+
+
+def nodes(tree: Any) -> Iterator[Any]:
+    """Every node of a tree, or of several."""
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from nodes(part)
+    elif is_dataclass(tree):
+        yield tree
+        for f in fields(tree):
+            if f.compare:
+                yield from nodes(getattr(tree, f.name))
 
 
 def canonical_tree(node: Any) -> Any:
