@@ -149,7 +149,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())
-        found += condition_findings(files, resources.known_aliases())
+        found += condition_findings(files, names, policy.quotas, resources.known_aliases())
     return policy
 
 

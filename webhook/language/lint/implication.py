@@ -6,12 +6,14 @@ literal by literal. Where a proof is not found the answer is no, and the lint is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import product
+from math import prod
 
 from webhook.language.expression import Expression
-from webhook.language.lint.clauses import Clause, Clauses, Reader, TooMany, all_of
+from webhook.language.lint.clauses import MOST, Clause, Clauses, Reader, TooMany, all_of
 from webhook.language.lint.facts import Facts
-from webhook.language.lint.literals import Literal
+from webhook.language.lint.literals import Literal, OneOf
 
 
 def possible(clauses: Iterable[Clause]) -> list[tuple[Clause, Facts]]:
@@ -20,9 +22,22 @@ def possible(clauses: Iterable[Clause]) -> list[tuple[Clause, Facts]]:
     return [(clause, facts) for clause, facts in found if not facts.contradictory()]
 
 
+def cases(clauses: Iterable[Clause]) -> Iterator[Clause]:
+    """The same alternatives, a value out of a short list being one each: several others may cover them together."""
+    for clause in clauses:
+        lists = [one for one in clause if isinstance(one, OneOf) and len(one.values) > 1]
+        if not lists or prod(len(one.values) for one in lists) > MOST:
+            yield clause
+            continue
+        rest = clause.difference(lists)
+        for values in product(*(sorted(one.values, key=repr) for one in lists)):
+            chosen = zip(lists, values, strict=True)
+            yield rest | {OneOf(one.path, frozenset({value})) for one, value in chosen}
+
+
 def implies(left: Clauses, right: Clauses) -> bool:
     """True where certainly whatever makes ``left`` true makes ``right`` true."""
-    return all(any(covers(facts, clause) for clause in right) for _, facts in possible(left))
+    return all(any(covers(facts, clause) for clause in right) for _, facts in possible(cases(left)))
 
 
 def covers(facts: Facts, clause: Clause) -> bool:

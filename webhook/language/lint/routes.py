@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from webhook.language.lint.clauses import Clause, TooMany, all_of
 from webhook.language.lint.facts import Facts
-from webhook.language.lint.implication import conflict, covers, possible
+from webhook.language.lint.implication import cases, conflict, covers, possible
 from webhook.language.lint.literals import Literal, OneOf, Opaque, Path, Shaped, described
 from webhook.language.lint.rulebook import Rule
 from webhook.language.lint.witness import build, shown
@@ -33,16 +33,12 @@ def route_findings(rules: Sequence[Rule]) -> Iterator[Problem]:
         found = _finding(route, earlier)
         if found is not None:
             yield found
-        elif not _audit(route):
+        elif not route.audit:
             reachable.append(route)
-        if not _audit(route) and route.true is not None:
+        if not route.audit and route.true is not None:
             for clause, _ in possible(route.true):
                 earlier.add(clause, route)
     yield from _overlaps(reachable)
-
-
-def _audit(rule: Rule) -> bool:
-    return rule.node.audit
 
 
 def _target(rule: Rule) -> str:
@@ -53,7 +49,7 @@ def _target(rule: Rule) -> str:
 def _finding(route: Rule, earlier: _Index) -> Problem | None:
     if route.true is None:
         return None
-    alternatives = possible(route.true)
+    alternatives = possible(cases(route.true))
     if not alternatives:
         return _never(route)
     hiding = [earlier.hiding(clause, facts) for clause, facts in alternatives]

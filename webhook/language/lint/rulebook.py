@@ -21,7 +21,7 @@ from webhook.language.lint.clauses import ALWAYS, Clauses, Reader, TooMany, all_
 from webhook.language.lint.literals import OneOf, Path
 from webhook.language.schemas import object_shape, shape_of
 from webhook.language.shapes import Each, Record, Shape
-from webhook.language.syntax import Deny, File, Route, Set, Span, Warn
+from webhook.language.syntax import Accept, Deny, File, Route, Set, Span, Warn, Word
 from webhook.model.kinds import BUILT_IN, Kind
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN}
@@ -41,12 +41,16 @@ class Rule:
     """One route, deny, warn, set or accept."""
 
     def __init__(
-        self, node: Route | Deny | Warn | Set, known: Known, *, condition: Expression | None
+        self,
+        node: Route | Deny | Warn | Set | Accept,
+        known: Known,
+        *,
+        condition: Expression | None,
     ) -> None:
         self.node = node
         self.known = known
         self.condition = condition
-        self.kinds = tuple(word.text for word in node.kinds)
+        self.kinds = () if isinstance(node, Accept) else tuple(word.text for word in node.kinds)
         self.reader = Reader(known.aliases, self._required)
 
     @property
@@ -54,12 +58,21 @@ class Rule:
         """Where a finding about its condition stands."""
         if self.condition is not None:
             return self.condition.span
-        return self.node.name.span if self.node.name is not None else self.node.span
+        return self.node.span if self._named is None else self._named.span
 
     @property
     def name(self) -> str:
         """As messages name it."""
-        return f"`{self.node.name.text}`" if self.node.name is not None else "this"
+        return "this" if self._named is None else f"`{self._named.text}`"
+
+    @property
+    def audit(self) -> bool:
+        """True where it only says what it would do."""
+        return not isinstance(self.node, Accept) and self.node.audit
+
+    @property
+    def _named(self) -> Word | None:
+        return None if isinstance(self.node, Accept) else self.node.name
 
     @cached_property
     def given(self) -> Clauses:

@@ -24,6 +24,7 @@ from webhook.language.lint.implication import always_true, never_fails, never_tr
 from webhook.language.lint.literals import Path
 from webhook.language.lint.routes import contradiction
 from webhook.language.lint.rulebook import Rule
+from webhook.language.lint.sets import Written
 from webhook.language.lint.witness import Witness, build
 from webhook.language.problems import Fix, Problem, problem
 from webhook.language.syntax import Deny, Route, Set, Warn
@@ -31,6 +32,7 @@ from webhook.language.syntax import Deny, Route, Set, Warn
 
 def rule_findings(rules: Sequence[Rule]) -> Iterator[Problem]:
     """TG206, TG207, TG505 and TG506."""
+    written = Written(rules)
     for rule in rules:
         if rule.condition is None:
             continue
@@ -38,7 +40,7 @@ def rule_findings(rules: Sequence[Rule]) -> Iterator[Problem]:
         if constant is not None:
             yield constant
         elif isinstance(rule.node, Deny | Warn):
-            yield from _unguarded(rule, rule.condition)
+            yield from _unguarded(rule, rule.condition, written)
 
 
 def _constant(rule: Rule, condition: Expression) -> Problem | None:
@@ -71,7 +73,7 @@ def _always(rule: Rule, condition: Expression) -> Problem:
     return problem("TG506", condition.span, message, help=advice)
 
 
-def _unguarded(rule: Rule, condition: Expression) -> Iterator[Problem]:
+def _unguarded(rule: Rule, condition: Expression, written: Written) -> Iterator[Problem]:
     """TG505: a path that may be absent, with an object where it is; each path once."""
     try:
         failing = all_of([rule.given, rule.reader.fails(condition)])
@@ -80,6 +82,8 @@ def _unguarded(rule: Rule, condition: Expression) -> Iterator[Problem]:
     told: set[Path] = set()
     for _, facts in possible(failing):
         for path in facts.missing - told:
+            if written.touches(path):
+                continue
             witness = build(facts)
             if witness is not None and rule.fails(witness.scope) and _absent(witness, path):
                 told.add(path)

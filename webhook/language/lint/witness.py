@@ -16,6 +16,8 @@ from webhook.language.conditions import Scope
 from webhook.language.expression import Binary, Literal, Name
 from webhook.language.lint.facts import Facts, Known
 from webhook.language.lint.literals import Constant, Path
+from webhook.language.schemas import object_shape, shape_of
+from webhook.language.shapes import ANY, BOOL, DOUBLE, INT, ListOf, MapOf, Record, Simple
 from webhook.model.kinds import BUILT_IN, Key
 from webhook.model.quantity import NANO, format_quantity
 
@@ -25,6 +27,7 @@ _QUALIFIED: Final = re.compile(
     r"(?:[a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
 _MOST_PODS: Final = 10_000
+_SIMPLE: Final[Mapping[Simple, Any]] = {INT: 1, DOUBLE: 1, BOOL: True}
 _WORDS: Final = ("x", "a", "other", "none-of-these", "x1", "0")
 
 
@@ -101,9 +104,9 @@ class _Builder:
 
     def _text(self, root: str, default: str, form: re.Pattern[str]) -> str:
         known = self.facts.known.get((root,))
-        value = pick(known, default) if known is not None else ("str", default)
+        value = pick(known, default, form=form) if known is not None else ("str", default)
         text = value[1]
-        if not isinstance(text, str) or not form.fullmatch(text):
+        if not isinstance(text, str):
             raise Unbuildable
         return text
 
@@ -168,8 +171,8 @@ class _Builder:
         return labels
 
     def _string(self, known: Known, where: str = "labels") -> str:
-        value = pick(known, "x")[1]
-        if not isinstance(value, str) or (where == "labels" and not _LABEL.fullmatch(value)):
+        value = pick(known, "x", form=_LABEL if where == "labels" else None)[1]
+        if not isinstance(value, str):
             raise Unbuildable
         return value
 
@@ -191,7 +194,8 @@ class _Builder:
         silent = known.values is None and not (known.number or known.text or known.excluded)
         if silent and last in holder:
             return
-        holder[last] = pick(known, _default(rest))[1]
+        default = _default(self.object["kind"], rest)
+        holder[last] = default if silent else pick(known, default)[1]
 
     def _groups(self) -> None:
         for opaque in self.facts.opaques:
@@ -247,16 +251,33 @@ def _step(resource: str) -> int:
     return NANO // 1000 if resource == "cpu" else NANO
 
 
-def _default(rest: Path) -> str | int | dict[str, Any]:
-    """A value for a field of which only that it is there is known."""
-    counted = ("Seconds", "Limit", "ism", "ions", "Index", "AfterFinished")
-    return 1 if str(rest[-1]).endswith(counted) else "x"
+def _default(kind: str, rest: Path) -> Any:
+    """A value for a field of which only that it is there is known, by the kind's schema."""
+    shape = object_shape([each for each in BUILT_IN if each.name == kind])
+    for part in rest:
+        match shape:
+            case Record(fields=fields) if part in fields:
+                shape = shape_of(fields[str(part)])
+            case MapOf(value=value):
+                shape = value
+            case _:
+                shape = ANY
+    match shape:
+        case Record() | MapOf():
+            return {}
+        case ListOf():
+            return []
+        case _:
+            return _SIMPLE.get(shape, "x") if isinstance(shape, Simple) else "x"
 
 
-def pick(known: Known, default: Any, *, step: int = 1) -> Constant:
-    """A value that is allowed, the simplest first. Raises Unbuildable."""
+def pick(
+    known: Known, default: Any, *, step: int = 1, form: re.Pattern[str] | None = None
+) -> Constant:
+    """A value that is allowed and of this form, the simplest first. Raises Unbuildable."""
     for value in _candidates(known, default, step):
-        if known.allows(value):
+        fits = form is None or form.fullmatch(str(value[1])) is not None
+        if fits and known.allows(value):
             return value
     raise Unbuildable
 
@@ -266,7 +287,9 @@ def _candidates(known: Known, default: Any, step: int) -> Iterator[Constant]:
     if possible is not None:
         yield from sorted(possible, key=lambda value: (value[0], str(value[1])))
         return
-    if known.number or isinstance(default, int):
+    if isinstance(default, bool):
+        yield from (("bool", default), ("bool", not default))
+    elif known.number or isinstance(default, int):
         yield from _numbers(known, default if isinstance(default, int) else 0, step)
     if not known.number:
         yield from (("str", text) for text in _texts(known, default))
@@ -295,7 +318,7 @@ def _texts(known: Known, default: Any) -> Iterator[str]:
     inner = "".join(t for h, t in sorted(known.shapes) if h == "contains")
     yield start + inner + end
     for word in _WORDS:
-        yield start + word + inner + end
+        yield word + start + inner + end if not start else start + word + inner + end
         yield start + inner + word + end
         yield start + inner + end + (word if not end else "")
 
