@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from webhook.language.problems import Problem, problem
+from webhook.language.problems import Fix, Problem, problem
 from webhook.language.suggest import suggest
 from webhook.language.syntax import (
     Alias,
@@ -135,9 +135,11 @@ class Names:
         elif meant in spans:
             others.append((spans[meant], "declared here"))
         message = f"no {what} named `{word.text}`"
+        fix = Fix(word.span, meant) if meant and advice else None
         return problem(
-            _CODES[what], word.span, message, label=label, others=tuple(others), help=advice
-        )
+            _CODES[what], word.span, message,
+            label=label, others=tuple(others), help=advice, fix=fix,
+        )  # fmt: skip
 
 
 def _is_queue(member: Member) -> bool:
