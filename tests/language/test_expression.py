@@ -28,12 +28,13 @@ from webhook.language.expression import (
     children,
     render,
 )
+from webhook.language.macros import MACROS
 from webhook.language.scope import VARIABLES
 from webhook.language.syntax import Source
 
 HERE = Source("made", "").span(0, 0)
 FIELDS = st.sampled_from(["spec", "metadata", "labels", "parallelism", "a", "to", "when", "queue"])
-NAMES_OF_VARIABLES = st.sampled_from(sorted(VARIABLES))
+NAMES_OF_VARIABLES = st.sampled_from([*sorted(VARIABLES), "x", "x"])
 OPERATORS = st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in", "+", "-", "*", "/", "%"])
 
 LITERALS = st.one_of(
@@ -61,6 +62,10 @@ def _logical(operator: str, parts: list[Expression]) -> Expression:
     return Logical(operator, tuple(parts), HERE)
 
 
+def _macro(macro: str, operand: Expression, name: str, body: Expression) -> Expression:
+    return Call(operand, macro, (Name(name, HERE), body), HERE, HERE)
+
+
 def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     some = st.lists(inner, max_size=3)
     calls = st.sampled_from(["size", "quantity", "has", "startsWith", "contains", "compareTo", "f"])
@@ -68,6 +73,8 @@ def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expressio
         st.builds(lambda o, f: Select(o, f, HERE, HERE), inner, FIELDS),
         st.builds(lambda o, k: Index(o, k, HERE), inner, inner),
         st.builds(lambda o, f, a: Call(o, f, tuple(a), HERE, HERE), st.none() | inner, calls, some),
+        st.builds(_macro, st.sampled_from(MACROS), inner, NAMES_OF_VARIABLES, inner),
+        st.builds(lambda t, p: Call(t, "matches", (p,), HERE, HERE), inner, inner),
         st.builds(_unary, st.sampled_from(["!", "-"]), inner),
         st.builds(lambda o, a, b: Binary(o, a, b, HERE), OPERATORS, inner, inner),
         st.builds(_logical, st.sampled_from(["&&", "||"]), st.lists(inner, min_size=2, max_size=3)),
