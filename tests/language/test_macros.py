@@ -91,6 +91,7 @@ def test_a_name_hides_another_inside_and_not_outside(text: str, wanted: bool) ->
 WRONG = [
     ('groups.exists(gr, g == "a")', "TG504", "g", "in quotes"),
     ('groups.exists(g, true) && g == "a"', "TG504", "g", ""),
+    ('groups.exists(group, grup == "a")', "TG504", "grup", "did you mean `group`?"),
     ("groups.all(g, size(g))", "TG503", "size(g)", ""),
     ("groups.map(g, 1, 2)", "TG503", "1", ""),
     ("groups.all(g, g > 1)", "TG503", "g > 1", ""),

@@ -54,7 +54,7 @@ def compile_name(compiler: Compiling, names: Names, node: Name) -> Term:
         return Term(shape, lambda frame: frame.values[at], node)
     variable = VARIABLES.get(node.name)
     if variable is None or node.name not in names.variables:
-        message, help_ = _unknown_variable(node.name, names)
+        message, help_ = _unknown_variable(node.name, names, compiler.names_around())
         compiler.report("TG504", node.span, message, help_)
         return poisoned(node)
     shape = variable.shape(names.kinds)
@@ -62,7 +62,7 @@ def compile_name(compiler: Compiling, names: Names, node: Name) -> Term:
     return Term(shape, variable.read, node, trusted)
 
 
-def _unknown_variable(name: str, names: Names) -> tuple[str, str]:
+def _unknown_variable(name: str, names: Names, around: Sequence[str]) -> tuple[str, str]:
     if name == "queue":
         return "`queue` is not known here", "a route chooses the queue, so no queue is known before"
     if name in VARIABLES:
@@ -70,7 +70,7 @@ def _unknown_variable(name: str, names: Names) -> tuple[str, str]:
         return f"`{name}` is not known here", f"known here: {known}"
     if name in names.aliases:
         return f"no variable named `{name}`", f"write `requests.{name}`"
-    suggestion = did_you_mean(name, sorted(names.variables))
+    suggestion = did_you_mean(name, [*around, *sorted(names.variables)])
     return f"no variable named `{name}`", suggestion or f'a text stands in quotes: `"{name}"`'
 
 

@@ -180,6 +180,10 @@ class Compiler:
                 return at, self._bound[at][1]
         return None
 
+    def names_around(self) -> list[str]:
+        """The variables of the macros around."""
+        return [name for name, _ in self._bound]
+
     def inside(self, node: Call, name: str, item: Shape, rounds: int) -> list[Term]:
         """What follows the variable in a macro, compiled with that variable bound."""
         outer = self._rounds

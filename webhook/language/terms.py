@@ -76,6 +76,9 @@ class Compiling(Protocol):
     def bound(self, name: str) -> tuple[int, Shape] | None:
         """Where in a Frame's values a macro's variable stands, and its shape; None for other names."""
 
+    def names_around(self) -> list[str]:
+        """The variables of the macros around, for suggestions."""
+
     def inside(self, node: Call, name: str, item: Shape, rounds: int) -> list[Term]:
         """What follows the variable in a macro, with that variable bound; it runs so many times."""
 
