@@ -6,6 +6,7 @@ Deterministic: an input is made from its number alone, so that a failure is foun
 from __future__ import annotations
 
 import re
+import resource
 import time
 from functools import lru_cache
 from pathlib import Path
@@ -125,6 +126,18 @@ def _mutate(text: str, random: Random) -> str:
             return text[:start]
         case _:
             return text[:start] + random.choice(inserts()) + text[start:]
+
+
+def run(first: int, many: int) -> tuple[int, int]:
+    """Try so many inputs; returns how many were accepted, and the MiB that this process held at most."""
+    accepted = 0
+    for number in range(first, first + many):
+        text = make(number)
+        try:
+            accepted += attempt(text)
+        except Exception as error:
+            raise AssertionError(f"input {number}: {text!r}: {error!r}") from error
+    return accepted, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def attempt(text: str) -> bool:

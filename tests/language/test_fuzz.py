@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import resource
-from itertools import count
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from tests.language.fuzzing import attempt, make
+from tests.language.fuzzing import attempt, run
 
 MANY = int(os.environ.get("TIDEGATE_FUZZ", "2000000"))
 FIRST = int(os.environ.get("TIDEGATE_FUZZ_FIRST", "0"))
-MEBIBYTES = 300
-"""What a run may grow by, once everything is loaded."""
+BLOCK = 2_000
+MEBIBYTES = 400
+"""What a process may hold, however many inputs it saw."""
 
 KNOWN = [
     "set x {\n  spec.a = {\n  }\n}\n",
@@ -25,20 +26,8 @@ KNOWN = [
 """What once went wrong."""
 
 
-def run(first: int, many: int) -> int:
-    """Try so many inputs; returns how many were accepted."""
-    accepted = 0
-    for number in range(first, first + many):
-        text = make(number)
-        try:
-            accepted += attempt(text)
-        except Exception as error:
-            raise AssertionError(f"input {number}: {text!r}") from error
-    return accepted
-
-
 def test_a_few_inputs() -> None:
-    assert run(0, 300) > 30
+    assert run(0, 300)[0] > 30
 
 
 @pytest.mark.parametrize("text", KNOWN)
@@ -48,17 +37,11 @@ def test_what_once_went_wrong(text: str) -> None:
 
 @pytest.mark.soak
 def test_many_inputs() -> None:
-    block = 10_000
-    run(FIRST, min(block, MANY))
-    before, accepted = _mebibytes(), 0
-    for first in count(FIRST, block):
-        many = min(block, FIRST + MANY - first)
-        if many <= 0:
-            break
-        accepted += run(first, many)
-        print(f"{first + many - FIRST} inputs, {accepted} accepted, {_mebibytes()} MiB", flush=True)
-        assert _mebibytes() - before < MEBIBYTES
-
-
-def _mebibytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    firsts = range(FIRST, FIRST + MANY, BLOCK)
+    manies = [min(BLOCK, FIRST + MANY - first) for first in firsts]
+    done = accepted = 0
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        for many, (read, mebibytes) in zip(manies, pool.map(run, firsts, manies), strict=True):
+            done, accepted = done + many, accepted + read
+            print(f"{done} inputs, {accepted} accepted, {mebibytes} MiB", flush=True)
+            assert mebibytes < MEBIBYTES
