@@ -58,6 +58,10 @@ def offered(text: str) -> list[str]:
         ('deny x when queue == "¦"', ["speech"], ["research"]),
         ('deny x when priority in ["a", "¦', ["urgent"], ["speech"]),
         ('deny x when requests["¦', ["gpu", "cpu"], ["speech"]),
+        ("deny x when true {\n  message \"no {na¦", ["name", "namespace"], ["queue"]),
+        ("deny x when true { message \"no {{ {requests.¦", ["gpu", "cpu"], ["spec"]),
+        ("deny x for Job when true {\n  message \"{pods} {object.spec.pa¦ ", ["parallelism"], []),
+        ("route otherwise deny \"{na¦", ["namespace"], []),
         ("deny x when pods > 3 ¦", ["audit"], ["to"]),
         ("flavor f {\n  ¦", ["node", "tolerate"], ["quota"]),
         ('flavor f { tolerate "a" : ¦', ["NoSchedule", "NoExecute"], ["a100"]),
@@ -92,7 +96,16 @@ def test_what_may_follow_is_offered_and_nothing_else(
 
 
 @pytest.mark.parametrize(
-    "text", ["# qu¦", "queue ¦", "deny x when nonsense.¦", "deny x when 1 2 ¦", 'node "¦']
+    "text",
+    [
+        "# qu¦",
+        "queue ¦",
+        'deny x when true { message "{{na¦',
+        'deny x when true { message "{a} na¦',
+        "deny x when nonsense.¦",
+        "deny x when 1 2 ¦",
+        'node "¦',
+    ],
 )
 def test_where_nobody_knows_nothing_is_offered(text: str) -> None:
     assert offered(text) == []

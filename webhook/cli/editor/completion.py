@@ -27,6 +27,9 @@ _KINDS: Final = {kind.name: kind for kind in BUILT_IN}
 _FOR: Final = re.compile(r"\bfor[ \t]+([A-Z][A-Za-z0-9]*(?:[ \t]*,[ \t]*[A-Z][A-Za-z0-9]*)*)")
 _TEXT_FOR: Final = re.compile(r"\b(queue|priority)[ \t]*(?:[!=]=|in[ \t]*\[[^\]]*?)[ \t]*[\"']\Z")
 _KEY_OF: Final = re.compile(r"\brequests[ \t]*\[[ \t]*[\"']\Z")
+_BRACES: Final = re.compile(r"(?<!\{)(?:\{\{)*\{([^{}]*)\Z")
+_BEGUN: Final = re.compile(r"[A-Za-z0-9_]*\Z")
+_SAYS: Final = re.compile(r"^message[ \t]*\"\Z|\bdeny[ \t]*\"\Z")
 _ENTRIES: Final = re.compile(
     r"(?:^(?:quota|pool|cap)\b|\b(?:running|waiting|requests|each)\b).*\{\Z"
 )
@@ -85,9 +88,23 @@ def complete(workspace: Workspace, text: str, offset: int) -> Offers:
     place = cut(text, offset)
     if place is None:
         return Offers(offset)
+    place = _inserted(place) or place
     found = _in_text(workspace, place) if place.quoted else _bare(workspace, place)
     items = {offer.text: offer for offer in found if offer.text.startswith(place.word)}
     return Offers(place.start, tuple(items.values()))
+
+
+def _inserted(place: Cut) -> Cut | None:
+    """The braces of a message as the condition of a rule with the same head."""
+    inside = _BRACES.search(place.word)
+    if not place.quoted or inside is None or not _SAYS.search(place.statement):
+        return None
+    word = _BEGUN.search(inside[1])
+    begun = word.group() if word is not None else ""
+    kinds = _FOR.search(place.heads[-1]) if place.heads else None
+    head = f"deny x {kinds.group() if kinds is not None else ''} when "
+    statement = head + inside[1].removesuffix(begun).replace('\\"', '"')
+    return Cut((), statement, begun, place.start + len(place.word) - len(begun))
 
 
 def _bare(workspace: Workspace, place: Cut) -> Iterator[Offer]:
@@ -125,7 +142,7 @@ def fields_offered(workspace: Workspace, place: Cut) -> Iterator[Offer]:
 
 
 def _in_text(workspace: Workspace, place: Cut) -> Iterator[Offer]:
-    """Names that a condition compares with, and resources in brackets."""
+    """Names that a condition compares with, resources in brackets, the expressions of a message."""
     compared = _TEXT_FOR.search(place.statement)
     if compared is not None:
         yield from _declared(workspace, compared[1])

@@ -98,7 +98,6 @@ class Server(LanguageServer):
         if state.workspace is None or texts != state.texts:
             state.workspace = read_workspace(texts.texts, flaws=texts.flaws)
             state.texts = texts
-            state.last = state.workspace.policy or state.last
         if texts.trouble and texts.trouble != state.trouble:
             message = types.ShowMessageParams(types.MessageType.Warning, texts.trouble)
             self.window_show_message(message)
@@ -113,8 +112,9 @@ class Server(LanguageServer):
         state.timer = asyncio.get_running_loop().call_later(delay, self._publish, root)
 
     def _publish(self, root: str) -> None:
-        state = self._roots[root]
-        writer = Writer(self._read(root), str(getattr(self._encoding, "value", self._encoding)))
+        state, workspace = self._roots[root], self._read(root)
+        state.last = workspace.policy or state.last
+        writer = Writer(workspace, str(getattr(self._encoding, "value", self._encoding)))
         found: dict[str, list[types.Diagnostic]] = {path: [] for path in state.shown}
         found |= {path: [] for path in self._buffers(root)}
         for each in writer.workspace.problems:
@@ -206,7 +206,7 @@ def _answer_about_places(server: Server) -> None:
         return writer.hover(found) if found is not None else None
 
     @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", '"', " "])
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[".", '"'])
     )
     def completed(ls: Server, params: types.CompletionParams) -> types.CompletionList:
         writer, path = ls.read(params.text_document.uri)
