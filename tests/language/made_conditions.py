@@ -150,6 +150,8 @@ class Writer:
         return [name for name, its in self.inside if its == kind]
 
     def truth(self, depth: int) -> str:
+        if depth <= 1 and self.inside and self.random.random() < 0.7:
+            return self._of_an_item()
         if depth <= 0:
             return self.pick(
                 "true", "false", "object.spec.suspend", "oldObject == null", 'has(labels.team)',
@@ -164,6 +166,25 @@ class Writer:
             self._method, self._in, self._quantified, self._quantified, self._choice_of_bools, self._equal_lists,
             depth=depth,
         )  # fmt: skip
+
+    def _of_an_item(self) -> str:
+        """Something that differs from item to item, and fails for some."""
+        name, kind = self.random.choice(self.inside)
+        number, text = (
+            self.pick("-3", "0", "1", "4"),
+            self.pick('"ml"', '"main"', '"vision"', '"team"'),
+        )
+        sign = self.pick("==", "!=", "<", ">=")
+        match kind:
+            case "int":
+                return self.pick(f"{name} {sign} {number}", f"12 / {name} {sign} {number}")
+            case "text":
+                return self.pick(f"{name} {sign} {text}", f"labels[{name}] {sign} {text}")
+            case _:
+                field = self.pick(
+                    "name", "image", "args[1]", "env[1].value", "env[0].name", "workingDir"
+                )
+                return f"{name}.{field} {sign} {text}"
 
     def _logical(self, depth: int) -> str:
         sign = self.pick(" && ", " || ")
@@ -212,7 +233,8 @@ class Writer:
             "text": self.texts, "int": self.ints, "key": self.mapping,
             "container": lambda _: "object.spec.template.spec.containers",
         }[kind](depth)  # fmt: skip
-        name = self.pick("x", "c", "it", "user", f"n{len(self.inside)}")
+        around = [name for name, _ in self.inside]
+        name = self.pick("x", "c", "user", f"n{len(around)}", *around, *around)
         hidden = self.inside
         own = (name, "text" if kind == "key" else kind)
         self.inside = [pair for pair in self.inside if pair[0] != name] + [own]
@@ -221,11 +243,14 @@ class Writer:
         return text
 
     def whole(self, depth: int) -> str:
+        own = [*self.named("int"), *[f"(4 / {name})" for name in self.named("int")]]
+        if depth <= 1 and own and self.random.random() < 0.6:
+            return self.pick(*own)
         if depth <= 0:
             return self.pick(
                 "0", "1", "4", "-3", "9223372036854775807", "-9223372036854775808", "pods", "object.spec.parallelism",
                 "object.spec.completions", "object.spec.backoffLimit", "size(groups)", "size(labels)", "0x10",
-                "object.spec.template.spec.terminationGracePeriodSeconds", *self.named("int"),
+                "object.spec.template.spec.terminationGracePeriodSeconds",
             )  # fmt: skip
         return self.one(
             self._sum,
@@ -258,6 +283,13 @@ class Writer:
         )
 
     def text(self, depth: int) -> str:
+        own = [
+            way.format(name) for name in self.named("text") for way in ("{}", "{}", "labels[{}]")
+        ]
+        fields = ("name", "image", "args[0]", "env[0].name", "workingDir")
+        own += [f"{name}.{field}" for name in self.named("container") for field in fields]
+        if depth <= 1 and own and self.random.random() < 0.6:
+            return self.pick(*own)
         if depth <= 0:
             return self.pick(
                 *[json.dumps(text, ensure_ascii=False) for text in self.random.sample(TEXTS, 4)],
@@ -267,8 +299,6 @@ class Writer:
                 f'namespaceObject.metadata.labels["{self.pick(*KEYS)}"]', "oldObject.metadata.name",
                 f'object.spec.template.spec.nodeSelector["{self.pick(*KEYS)}"]',
                 "object.spec.template.spec.containers[0].image", "object.spec.template.spec.containers[1].name",
-                *self.named("text"), *self.named("text"),
-                *[f"{name}.{field}" for name in self.named("container") for field in ("name", "image")],
             )  # fmt: skip
         return self.one(self._joined, self._choice_of_texts, self.text, self.text, depth=depth)
 
