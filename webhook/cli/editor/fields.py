@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from webhook.language.functions import METHODS
+from webhook.language.macros import MACROS
 from webhook.language.schemas import shape_of
 from webhook.language.scope import NATIVE, VARIABLES, Names
-from webhook.language.shapes import Each, ListOf, MapOf, Record, Shape
+from webhook.language.shapes import AMOUNT, REQUESTS, STRING, Each, ListOf, MapOf, Record, Shape
 
 _PATH: Final = re.compile(r"([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[[^\[\]]*\])*)\.\Z")
 _STEP: Final = re.compile(r"\.([A-Za-z_]\w*)|\[[^\[\]]*\]")
-_OF_TEXTS: Final = ("startsWith", "endsWith", "contains", "matches", "size")
-_OF_LISTS: Final = ("all", "exists", "exists_one", "filter", "map", "size")
 _GLOBAL: Final = ("has", "quantity", "size")
 
 
@@ -53,7 +53,9 @@ def _follow(shape: Shape, path: str) -> Shape | None:
         if here is None:
             return None
         name = step[1]
-        if name is not None:
+        if here == REQUESTS:
+            here = AMOUNT
+        elif name is not None and not isinstance(here, MapOf):
             here = dict(_fields(here)).get(name)
         elif isinstance(here, ListOf):
             here = here.item
@@ -73,12 +75,15 @@ def _fields(shape: Shape) -> list[tuple[str, Shape]]:
     return []
 
 
-def _functions(shape: Shape) -> tuple[str, ...]:
-    if isinstance(shape, ListOf):
-        return _OF_LISTS
-    if _shown(shape) == "string":
-        return _OF_TEXTS
-    return ("size",) if isinstance(shape, MapOf) else ()
+def _functions(shape: Shape) -> Iterator[str]:
+    """What can be called on it."""
+    yield from (name for name, function in METHODS.items() if function.receiver == shape)
+    if shape == STRING:
+        yield "matches"
+    if isinstance(shape, ListOf | MapOf):
+        yield from MACROS
+    if shape == STRING or isinstance(shape, ListOf | MapOf):
+        yield "size"
 
 
 def _shown(shape: Shape) -> str:
