@@ -29,6 +29,13 @@ def inside(line: str, more: str = "") -> str:
     return f"queue q {{\n  quota {{ cpu 1 }}\n  {line}\n{more}}}\n"
 
 
+def two_flavors(one: str, other: str) -> str:
+    return (
+        'flavor a { node "x" = "1" }\nflavor b { node "x" = "2" }\n'
+        f"queue q {{\n  quota a {{ {one} 1Mi }}\n  quota b {{ {other} 1Mi }}\n}}\n"
+    )
+
+
 def scene(*lines: str) -> str:
     inner = "".join(f"  {line}\n" for line in lines)
     return f'test "a" {{\n  submit Job in "x" requests {{ cpu 1 }}\n{inner}}}\n'
@@ -86,8 +93,12 @@ FIRES: dict[str, tuple[str, str]] = {
     ),
     "TG301": ("queue q { }\n", Q),
     "TG302": ("queue q { quota { cpu 1, cpu 2 } }\n", Q),
-    "TG303": ("queue q { quota { cpu 1 borrow 2 } }\n", "cohort c { queue q { quota { cpu 1 borrow 2 } } }\n"),
+    "TG303": ("queue q { quota { cpu 1 borrow 2 } }\n", "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 } }\n}\n"),
     "TG304": ("cohort c { queue q { quota { cpu 1 lend 2 } } }\n", "cohort c { queue q { quota { cpu 1 lend 1 } } }\n"),
+    "TG305": (
+        "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 lend none } }\n}\n",
+        "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 lend 1 } }\n}\n",
+    ),
     "TG306": (
         "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 1 } }\n  queue p { quota { cpu 1 } }\n}\n",
         "cohort c {\n  cap { cpu 1 }\n  queue q { quota { cpu 1 } }\n  queue p { quota { cpu 1 } }\n}\n",
@@ -97,11 +108,22 @@ FIRES: dict[str, tuple[str, str]] = {
         "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 2 } }\n  queue p { quota { cpu 1 } }\n}\n",
     ),
     "TG308": ("flavor spot { }\n" + Q, "flavor spot { }\nqueue q { quota spot { cpu 1 } }\n"),
+    "TG310": (two_flavors("cpu", "memory"), two_flavors("cpu", "cpu")),
+    "TG312": ("queue q { quota { cpu 0 } }\n", Q),
+    "TG313": (
+        "cohort c {\n  pool { memory 1Gi }\n  queue q { quota { cpu 1 } }\n}\n",
+        "cohort c {\n  pool { cpu 1 }\n  queue q { quota { cpu 1 } }\n}\n",
+    ),
     "TG314": (
         'flavor f {\n  node "a" = "b"\n  node "a" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
         'flavor f {\n  node "a" = "b"\n  node "d" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
     ),
-    "TG403": (inside("limit cpu 1 cpu 2 per user"), inside("limit cpu 1 jobs 2 per user")),
+    "TG401": (inside("limit cpu 1 per user"), inside("limit cpu 500m per user")),
+    "TG403": (inside("limit cpu 500m cpu 200m per user"), inside("limit cpu 500m jobs 2 per user")),
+    "TG404": (
+        inside("preempt any from borrowers"),
+        tree("", "preempt any from borrowers"),
+    ),
     "TG405": (
         inside("preempt lower-priority within queue", "  preempt lower-or-newer within queue\n"),
         inside("preempt lower-or-newer within queue"),
@@ -115,7 +137,15 @@ FIRES: dict[str, tuple[str, str]] = {
         "cohort r { }\ncohort c in r {\n  share by weight\n  queue q { quota { cpu 1 } }\n}\n",
         tree("share by weight"),
     ),
+    "TG409": (
+        inside("prefer next-flavor over borrowing over preempting"),
+        inside("prefer preempting over borrowing over next-flavor"),
+    ),
     "TG410": (inside("hold", "  drain\n"), inside('drain "new disks"')),
+    "TG411": (
+        "kind MyJob {\n" + KIND + inside("ready within 5m") + "route for MyJob to q\n",
+        "kind MyJob {\n" + KIND + inside("ready within 5m") + "route for Job to q\n",
+    ),
     "TG501": (rule("requests.memory > 64Gi"), rule("requests.memory > quantity('64Gi')")),
     "TG502": (rule("has(object.spec.paralelism)"), rule("has(object.metadata.labels)")),
     "TG503": (rule("pods"), rule("pods > 0")),

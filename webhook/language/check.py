@@ -13,6 +13,7 @@ from types import MappingProxyType
 from webhook.language.flavors import read_flavors, read_priorities
 from webhook.language.kinds import KindReader
 from webhook.language.lint.findings import condition_findings
+from webhook.language.lint.lines import deadline_findings, line_findings
 from webhook.language.lint.quotas import quota_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
@@ -149,8 +150,19 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing
         found += quota_findings(names, policy.quotas, resources.known_aliases())
+        found += line_findings(names, policy.quotas, priorities, default, resources.known_aliases())
+        found += deadline_findings(names, _sent(policy))
         found += condition_findings(files, names, policy.quotas, resources.known_aliases())
     return policy
+
+
+def _sent(policy: Policy) -> dict[str, frozenset[str]]:
+    """The kinds that routes send to each queue."""
+    sent: dict[str, frozenset[str]] = {}
+    for route in policy.routes:
+        if not route.audit:
+            sent[route.queue] = sent.get(route.queue, frozenset()) | route.kinds
+    return sent
 
 
 def _quotas(names: Names, resources: Resources, files: Sequence[File]) -> QuotaReader:

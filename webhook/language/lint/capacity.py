@@ -41,13 +41,27 @@ class Capacity:
 
     def most(self, name: str, what: FlavorResource) -> Amount:
         """An upper bound of what all below it can use together."""
+        return self.total(name, what) + self.borrowable(name, what)
+
+    def borrowable(self, name: str, what: FlavorResource) -> Amount:
+        """The most it could ever borrow, by its own bound and by what the others can leave."""
+        borrow, more = self.share(name, what).borrow, self.others_leave(name, what)
+        return more if borrow is None else min(more, borrow)
+
+    def others_leave(self, name: str, what: FlavorResource) -> Amount:
+        """The most that the rest of its tree could lend to it."""
         parent = _parent(self._nodes[name])
         if parent is None:
-            return self.total(name, what)
+            return 0
         leaves = self.lendable(name, what) - self.kept(name, what)
-        more = max(0, self.potential(parent, what) - leaves)
-        borrow = self.share(name, what).borrow
-        return self.total(name, what) + (more if borrow is None else min(more, borrow))
+        return max(0, self.potential(parent, what) - leaves)
+
+    def tree(self, name: str) -> tuple[str, ...]:
+        """Every queue of the tree it stands in."""
+        while (parent := _parent(self._nodes[name])) is not None:
+            name = parent
+        node = self._nodes[name]
+        return (name,) if isinstance(node, Queue) else tuple(self.queues_below(name))
 
     def queues_below(self, name: str) -> Iterator[str]:
         """Every queue below a cohort."""

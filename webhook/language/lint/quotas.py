@@ -5,7 +5,7 @@ Each rests on arithmetic over the whole tree; where a name is unknown the entry 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from webhook.language.amounts import read_amount
@@ -35,6 +35,9 @@ def quota_findings(names: Names, quotas: Quotas, aliases: Mapping[str, str]) -> 
     return (
         *_tiny(entries),
         *_lends_more(entries, capacity),
+        *_borrows_nothing(entries, capacity),
+        *_never_given(entries, capacity),
+        *_useless_pools(entries, capacity, quotas),
         *_caps(entries, capacity, quotas),
         *_unused_flavors(names, entries),
     )
@@ -82,6 +85,50 @@ def _lends_more(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Probl
             shown = format_quantity(there, entry.what.resource)
             message = f"`lend {lend.text}`, but there is only {shown} to lend"
             yield problem("TG304", lend.span, message, help="write `lend any` for all of it")
+
+
+def _borrows_nothing(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
+    """TG305: the words say that it may borrow, and there is nobody who could lend."""
+    for entry in entries:
+        borrow = entry.share.borrow
+        if borrow is None or entry.block.keyword == "cap":
+            continue
+        share = capacity.share(entry.node.name.text, entry.what)
+        if share.borrow != 0 and not capacity.others_leave(entry.node.name.text, entry.what):
+            resource, flavor = entry.share.resource.text, entry.what.flavor
+            message = f"nobody in its tree can lend {resource} of flavor `{flavor}`"
+            advice = "write `borrow none`, or give others a quota that they lend"
+            yield problem("TG305", borrow.span, message, help=advice)
+
+
+def _never_given(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
+    """TG312: the queue names a resource, and has none of it on any flavor, not even borrowed."""
+    named: dict[tuple[str, str], list[_Entry]] = {}
+    for entry in entries:
+        if isinstance(entry.node, Queue):
+            key = (entry.node.name.text, entry.what.resource)
+            named.setdefault(key, []).append(entry)
+    for (queue, _), several in named.items():
+        if not any(capacity.most(queue, entry.what) for entry in several):
+            word = several[0].share.resource
+            message = f"queue `{queue}` names {word.text} and can never have any"
+            advice = "give it an amount, or somebody in its cohort who lends"
+            yield problem("TG312", word.span, message, help=advice)
+
+
+def _useless_pools(
+    entries: Sequence[_Entry], capacity: Capacity, quotas: Quotas
+) -> Iterator[Problem]:
+    """TG313: a queue uses only flavors that its own quotas name."""
+    used = {(e.node.name.text, e.what) for e in entries if isinstance(e.node, Queue)}
+    for entry in entries:
+        if entry.block.keyword != "pool" or entry.node.name.text not in quotas.cohorts:
+            continue
+        if not any((queue, entry.what) in used for queue in capacity.tree(entry.node.name.text)):
+            resource, flavor = entry.share.resource.text, entry.what.flavor
+            message = f"no queue of this tree has a quota of {resource} on flavor `{flavor}`"
+            advice = f"add `quota {flavor} {{ {resource} 0 }}` to those who may use the pool"
+            yield problem("TG313", entry.share.resource.span, message, help=advice)
 
 
 def _caps(entries: Iterable[_Entry], capacity: Capacity, quotas: Quotas) -> Iterator[Problem]:
