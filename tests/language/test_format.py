@@ -80,9 +80,9 @@ route web for Job
       pods == -1)  # or one
   to web
 route when namespace in [
-      "a",
-      "b"  # the last
-    ] && !has(object.spec.x) && {"a": 1, "b": x ? 1 : -2}["a"] > 0 to web audit
+  "a",
+  "b"  # the last
+] && !has(object.spec.x) && {"a": 1, "b": x ? 1 : -2}["a"] > 0 to web audit
 route otherwise ignore
 
 deny too-big for Job, JobSet when requests.gpu > 64 audit {
@@ -147,6 +147,10 @@ queue a {
     ("route x when a[ 'b' ] . c ( d,[e , ] ) -1 to q", "route x when a['b'].c(d, [e]) - 1 to q\n"),
     ("route x when - a*-1>!b ? [ ]:{ } to q", "route x when -a * -1 > !b ? [] : {} to q\n"),
     ("route x when 'a  b' == \"\"\"a\n  b\"\"\" to q", "route x when 'a  b' == \"\"\"a\n  b\"\"\" to q\n"),
+    (
+        'set x {\n spec.a = {\n"a":1,"b":[\n1,2]\n}\n}\n',
+        'set x {\n  spec.a = {\n    "a": 1, "b": [\n      1, 2\n    ]\n  }\n}\n',
+    ),
     ("flavor a {node 'a'}", None),
     ("priority a 1\npriority bbb 10\n\npriority c 5", "priority a    1\npriority bbb 10\n\npriority c 5\n"),
 ]  # fmt: skip

@@ -41,8 +41,6 @@ class Leaf:
     """No space before it."""
     breaks: bool = False
     """A line begins here, within a statement."""
-    depth: int = 0
-    """How many brackets of a condition are open before it."""
 
 
 @dataclass(slots=True)

@@ -6,11 +6,12 @@ Empty lines are kept, at most one, but not at the beginning or end of a block.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from webhook.language.format.columns import PRIORITY, Line
 from webhook.language.format.items import Block, Item, Leaf, Remark, block_leaves
-from webhook.language.format.spaces import HEADS, set_spaces
+from webhook.language.format.spaces import CLOSING, HEADS, OPENING, set_spaces
 
 WIDTH: Final = 100
 """A block that would end further right is not kept on one line."""
@@ -38,6 +39,14 @@ def _space(item: Item) -> None:
                 _space(inner)
 
 
+@dataclass(slots=True)
+class _Bracket:
+    """An open bracket of a condition: how far in its line begins, and whether a line ended behind it."""
+
+    indent: int
+    broken: bool = False
+
+
 class _Writer:
     """The lines so far, and the one that is being written."""
 
@@ -48,6 +57,9 @@ class _Writer:
         self._indent = 0
         self._text = ""
         self._blank = False
+        self._brackets: list[_Bracket] = []
+        self._opened = False
+        """The token before is an opening bracket."""
 
     def item(self, item: Item, indent: int, within: str) -> None:
         """Write a statement; ``within`` is "block", "entry" or, outside of blocks, nothing."""
@@ -82,12 +94,29 @@ class _Writer:
         self._fresh = False
 
     def _leaf(self, leaf: Leaf, indent: int, *, starts: bool) -> None:
+        closed = self._brackets.pop() if leaf.kind in CLOSING and self._brackets else None
         if leaf.breaks and not starts:
-            inner = STEP if leaf.kind in HEADS else STEP * (2 + leaf.depth)
+            inner = self._continued(leaf, indent, closed)
             self._flush()
-            self.remarks(leaf.before, indent + inner, blanks=False)
-            self._begin(indent + inner)
+            self.remarks(leaf.before, inner, blanks=False)
+            self._begin(inner)
         self._add(leaf.text, glued=leaf.glued)
+        self._opened = leaf.kind in OPENING
+        if self._opened:
+            self._brackets.append(_Bracket(self._indent))
+
+    def _continued(self, leaf: Leaf, indent: int, closed: _Bracket | None) -> int:
+        """How far in a line begins that goes on with a statement."""
+        if closed is not None and closed.broken:
+            return closed.indent
+        if leaf.kind in HEADS:
+            return indent + STEP
+        if not self._brackets:
+            return indent + 2 * STEP
+        bracket = self._brackets[-1]
+        bracket.broken = bracket.broken or self._opened
+        inner = bracket.indent + STEP
+        return inner if bracket.broken else max(inner, indent + 2 * STEP)
 
     def _add(self, text: str, *, glued: bool = False) -> None:
         space = "" if glued or not self._text else " "

@@ -11,14 +11,14 @@ from typing import Final
 
 from webhook.language.format.items import Item, Leaf
 
-_OPENING: Final = frozenset({"C_LPAR", "C_LSQB", "C_LBRACE"})
-_CLOSING: Final = frozenset({"C_RPAR", "C_RSQB", "RBRACE"})
+OPENING: Final = frozenset({"C_LPAR", "C_LSQB", "C_LBRACE"})
+CLOSING: Final = frozenset({"C_RPAR", "C_RSQB", "RBRACE"})
 _VALUES: Final = frozenset(
-    {"C_NAME", "C_FIELD", "C_STRING", "C_NUMBER", "C_TRUE", "C_FALSE", "C_NULL", *_CLOSING}
+    {"C_NAME", "C_FIELD", "C_STRING", "C_NUMBER", "C_TRUE", "C_FALSE", "C_NULL", *CLOSING}
 )
 """A value may end with these: a minus behind one subtracts, a bracket behind one indexes."""
-_GLUED: Final = frozenset({"_COMMA", "C_COMMA", "C_DOT", *_CLOSING})
-_GLUING: Final = frozenset({"C_DOT", "C_NOT", *_OPENING})
+_GLUED: Final = frozenset({"_COMMA", "C_COMMA", "C_DOT", *CLOSING})
+_GLUING: Final = frozenset({"C_DOT", "C_NOT", *OPENING})
 _RULES: Final = frozenset({"_ROUTE", "_DENY", "_WARN", "_SET"})
 HEADS: Final = frozenset({"_WHEN", "_TO"})
 
@@ -58,13 +58,12 @@ class _State:
         self._before = leaf.kind
 
     def _follow(self, leaf: Leaf) -> None:
-        if leaf.kind in _CLOSING and self._open:
+        if leaf.kind in CLOSING and self._open:
             bracket = self._open.pop()
             leaf.breaks = leaf.breaks or bracket.broken
-        leaf.depth = len(self._open)
-        if leaf.breaks and self._before in _OPENING and self._open:
-            self._open[-1].broken = leaf.kind not in _CLOSING
-        if leaf.kind in _OPENING:
+        if leaf.breaks and self._before in OPENING and self._open:
+            self._open[-1].broken = leaf.kind not in CLOSING
+        if leaf.kind in OPENING:
             self._open.append(_Bracket(leaf.kind))
         elif leaf.kind == "C_QUESTION" and self._open:
             self._open[-1].questions += 1
@@ -72,9 +71,9 @@ class _State:
             self._open[-1].questions = max(0, self._open[-1].questions - 1)
 
     def _may_break(self, leaf: Leaf, *, rule: bool) -> bool:
-        if leaf.kind in _CLOSING:
+        if leaf.kind in CLOSING:
             return False
-        behind = self._before in ("C_AND", "C_OR", "C_COMMA") or self._before in _OPENING
+        behind = self._before in ("C_AND", "C_OR", "C_COMMA") or self._before in OPENING
         return behind or (rule and leaf.kind in HEADS)
 
     def _is_glued(self, leaf: Leaf) -> bool:
