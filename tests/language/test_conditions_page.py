@@ -11,7 +11,7 @@ from tests.language.building import SCOPE, compiled, problems
 from webhook.language.failures import MOST_STEPS
 from webhook.language.functions import FUNCTIONS, METHODS
 from webhook.language.macros import MACROS, MOST_ROUNDS, UNKNOWN_LENGTH
-from webhook.language.patterns import LONGEST_COMPUTED
+from webhook.language.patterns import LONGEST_COMPUTED, MOST_OF_A_SEARCH
 from webhook.language.scope import VARIABLES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "conditions.md").read_text(encoding="utf-8")
@@ -61,6 +61,7 @@ def test_the_bounds_are_those_of_the_code() -> None:
     assert f"counts {UNKNOWN_LENGTH}" in PAGE
     assert f"{MOST_STEPS:,} steps" in PAGE
     assert f"at most {LONGEST_COMPUTED} characters" in PAGE
+    assert f"{MOST_OF_A_SEARCH:,};" in PAGE
 
 
 def test_every_variable_and_function_is_on_the_page() -> None:
