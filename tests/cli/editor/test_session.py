@@ -206,6 +206,14 @@ def test_a_file_outside_of_the_folder_is_a_policy_of_its_own(
     assert found["code"] == "TG104"
 
 
+def test_it_ends_with_the_editor_that_started_it(folder: Path) -> None:
+    with server() as (client, process):
+        client.start(folder)
+        assert process.stdin is not None
+        process.stdin.close()  # an editor that crashed says no goodbye
+        assert process.wait() is not None
+
+
 def test_places_that_are_none_are_no_trouble(client: Client, folder: Path) -> None:
     client.start(folder)
     empty = client.open(folder / "empty.tide", "")
