@@ -10,7 +10,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test test-cluster format coverage bench soak clean \
+.PHONY: help venv demo test test-cluster format coverage tables bench soak clean \
         lint lint-format lint-code lint-types lint-layers lint-policies
 
 help:  ## show this list
@@ -66,6 +66,9 @@ format: $(DEV)  ## put the code into the form that lint asks for
 
 coverage: $(DEV)  ## the fast tests, with the lines they miss
 	$(PYTEST) -m "not cluster and not soak and not bench" --cov --cov-report=term-missing
+
+tables: $(DEV)  ## the parser's tables anew, after a change of the grammar
+	PYTHONPATH=. $(BIN)/python tests/language/grammar_tables.py
 
 bench: $(DEV)  ## figures: throughput of the webhook, time of a plan
 	$(PYTEST) -m bench -s --timeout=600 tests/benchmarks/*.py

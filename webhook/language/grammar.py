@@ -1,9 +1,9 @@
 """The parser built from ``grammar.lark`` and ``condition.lark``, and the rule of what a line's end means.
 
-Built once a process, when the first text is read. Which `{` a brace is, and whether a word is a keyword, the
-contextual lexer knows from the parser's state; whether a line's end ends a statement depends on brackets and on the
-word before it, which a stack between lexer and parser keeps track of. There too positions become those of the whole
-file, since a file is parsed in pieces.
+Made once a process, when the first text is read, from tables that are shipped (`tables.py`). Which `{` a brace is,
+and whether a word is a keyword, the contextual lexer knows from the parser's state; whether a line's end ends a
+statement depends on brackets and on the word before it, which a stack between lexer and parser keeps track of. There
+too positions become those of the whole file, since a file is parsed in pieces.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Final
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.lark import PostLex
+
+from webhook.language.tables import load
 
 FILES: Final = ("grammar.lark", "condition.lark")
 OPENING = frozenset({"C_LPAR", "C_LSQB", "C_LBRACE"})
@@ -100,7 +102,7 @@ def build_parser(*, strict: bool = False) -> Lark:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return build_parser()
+    return load(grammar_text(), Lines()) or build_parser()
 
 
 @lru_cache(maxsize=1)
