@@ -10,7 +10,7 @@ import gzip
 import json
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 import lark
 from lark import Lark
@@ -37,7 +37,13 @@ def load(grammar: str, postlex: PostLex) -> Lark | None:
     packed = json.loads(gzip.decompress(shipped.read_bytes()))
     if packed["mark"] != mark(grammar):
         return None
-    data, memo = _numbered(packed["data"]), _numbered(packed["memo"])
+    data, memo = packed["data"], {int(key): value for key, value in packed["memo"].items()}
+    table = data["parser"]["parser"]
+    table["tokens"] = {int(key): name for key, name in table["tokens"].items()}
+    table["states"] = {
+        int(state): {int(token): action for token, action in actions.items()}
+        for state, actions in table["states"].items()
+    }  # JSON knows no numbers as keys
     parser: Lark = Lark._load_from_dict(data, memo, postlex=postlex)  # type: ignore[no-untyped-call] # noqa: SLF001 - as Lark's own stand-alone parsers do
     return parser
 
@@ -48,12 +54,3 @@ _OURS: Final = frozenset({"postlex", "strict"})
 def mark(grammar: str) -> str:
     """What the tables depend on."""
     return f"lark {lark.__version__} {sha256(grammar.encode('utf-8')).hexdigest()}"
-
-
-def _numbered(value: Any) -> Any:
-    """JSON knows no numbers as keys; no name of Lark's begins with a digit."""
-    if isinstance(value, dict):
-        return {int(k) if k.isdigit() else k: _numbered(part) for k, part in value.items()}
-    if isinstance(value, list):
-        return [_numbered(part) for part in value]
-    return value
