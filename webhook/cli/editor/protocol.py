@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls import uris
 
 from webhook.cli.editor.completion import Offer, Offers
+from webhook.cli.editor.fixes import fix_of
 from webhook.cli.editor.hover import Hover
 from webhook.cli.editor.positions import Place, offset_of, place_of
 from webhook.cli.editor.workspace import Workspace
@@ -19,6 +20,8 @@ from webhook.language.problems import Fix, Problem, Severity
 from webhook.language.syntax import Span
 
 SOURCE: Final = "tidegate"
+_MOST_FIXES: Final = 20
+"""An editor may ask for those of a whole file; some have to be tried first."""
 _SEVERITIES: Final = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
     Severity.WARNING: types.DiagnosticSeverity.Warning,
@@ -130,12 +133,10 @@ class Writer:
         here = [
             found
             for found in self.workspace.problems
-            if found.fix is not None
-            and found.span.path == path
-            and found.span.start <= end
-            and start <= found.span.end
+            if found.span.path == path and found.span.start <= end and start <= found.span.end
         ]
-        return [self._action(found, found.fix) for found in here if found.fix is not None]
+        fixes = [(found, fix_of(self.workspace, found)) for found in here[:_MOST_FIXES]]
+        return [self._action(found, fix) for found, fix in fixes if fix is not None]
 
     def _action(self, found: Problem, fix: Fix) -> types.CodeAction:
         return types.CodeAction(
