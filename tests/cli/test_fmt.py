@@ -158,7 +158,16 @@ def test_the_command_loads_neither_the_kubernetes_client_nor_a_web_server() -> N
     assert done.stdout == "[]\n", done.stderr
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "fmt.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "fmt.md").read_text(encoding="utf-8")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+OTHERS = [page for page in PAGES if page.stem not in ("fmt", "tutorial")]  # these show fmt at work
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
+def test_the_pages_show_policies_in_form(page: Path) -> None:
+    for block in re.findall(r"```tide\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        assert formatter.format_text(block, path=page.name).text == block
 
 
 def test_the_page_shows_what_becomes_of_a_file() -> None:
