@@ -146,7 +146,7 @@ def flat(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def words_of(rule: str) -> set[str]:
     """The words a rule lists."""
-    text = GRAMMAR["repository"][rule]["match"]
+    text = flat([{"include": f"#{rule}"}])[0]["match"]
     return set(
         re.findall(r"[A-Za-z][A-Za-z0-9_-]*", max(re.findall(r"\(\?:([^()]*)\)", text), key=len))
     )
