@@ -58,7 +58,8 @@ lint-layers: $(DEV)
 	$(BIN)/lint-imports --no-logo
 lint-policies: $(DEV)
 	$(BIN)/tidegate fmt --check policies
-	$(BIN)/tidegate lint policies
+	$(BIN)/tidegate lint policies/examples
+	for file in policies/reference/*.tide; do $(BIN)/tidegate lint $$file || exit 1; done
 
 format: $(DEV)  ## put the code into the form that lint asks for
 	$(BIN)/ruff format
