@@ -135,6 +135,13 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_alone(
     assert "it changed while it was read; the file is left alone" in result.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
+def test_the_owner_is_kept(rough: Path) -> None:
+    os.chown(rough, 1234, 1234)
+    assert fmt(rough).exit_code == Exit.OK
+    assert (rough.stat().st_uid, rough.read_text()) == (1234, FORM)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anything")
 def test_a_folder_that_cannot_be_written_is_told(rough: Path) -> None:
     rough.parent.chmod(0o500)

@@ -1,4 +1,4 @@
-"""Put a text back where it came from: whole or not at all, with its mode, its line ends and its byte order mark.
+"""Put a text back where it came from: whole or not at all, with its mode and owner, its line ends and its byte order mark.
 
 A policy in a repository may be read at any time by a server that watches it, so it is never seen half written.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,8 @@ def write_text(path: str, text: str) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        with suppress(OSError):  # only root may give a file away
+            os.chown(made, real.stat().st_uid, real.stat().st_gid)
         shutil.copymode(real, made)
         Path(made).replace(real)
     except BaseException:
