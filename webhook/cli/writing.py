@@ -1,4 +1,4 @@
-"""Put a text back where it came from: whole or not at all, with its mode and owner, its line ends and its byte order mark.
+"""Put a text back where it came from: whole or not at all, with its mode and owner, line ends and byte order mark.
 
 A policy in a repository may be read at any time by a server that watches it, so it is never seen half written.
 """
