@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
+from webhook.language.foreign import foreign
 from webhook.language.problems import Fix, Problem, problem
 from webhook.language.suggest import suggest
 from webhook.language.syntax import Source, Span
@@ -78,6 +79,10 @@ class _Place:
 def explain(error: UnexpectedInput, source: Source, start: int, end: int) -> Problem:
     """The problem for an error of the parser in the piece of text from ``start`` to ``end``."""
     place = _place(error, source, start, end)
+    if not place.line_end and not place.in_condition:
+        brought = foreign(source, place.span, place.word, place.expected, place.keywords)
+        if brought is not None:
+            return brought
     if place.begins and not place.line_end:
         return _no_statement(place)
     for question in (_audit, _broken, _entry, _order, _missing, _not_a_name, _condition, _word):
@@ -222,6 +227,9 @@ def _order(place: _Place) -> Problem | None:
     return problem("TG004", place.span, "`borrow` stands before `lend`, once", help=advice)
 
 
+_SUBJECTS: Final = (
+    'add whom it bounds: `per user`, `per namespace`, `per owner` or `per label "KEY"`'
+)
 _SIGN_ONLY: Final = frozenset({"_EQUAL", "_LBLOCK", "_LENTRIES"})
 
 
@@ -234,7 +242,8 @@ def _missing(place: _Place) -> Problem | None:
         return None
     if place.line_end:
         behind = f" behind `{place.before}`" if place.before else ""
-        return problem("TG005", place.span, f"{wanted} is missing{behind}")
+        advice = _SUBJECTS if "_PER" in place.expected else ""
+        return problem("TG005", place.span, f"{wanted} is missing{behind}", help=advice)
     return problem("TG005", place.span, f"{wanted} is missing before `{place.word}`")
 
 

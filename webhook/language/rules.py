@@ -131,7 +131,9 @@ class RuleReader:
             condition = self._condition(node.condition, known)
         stops = [*SUSPEND, *(each.suspend for each in self._declared if each.suspend)]
         source = self._sources[node.span.path]
-        assignments = read_assignments(node, source, known, stops, self.problems)
+        assignments = read_assignments(
+            node, source, known, stops, self.problems, complete=not self.names.incomplete
+        )
         return SetRule(
             node.name.text, self._names(kinds), condition, assignments, node.audit, node.span.place
         )

@@ -34,8 +34,10 @@ def read_assignments(
     known: ConditionNames,
     suspended_by: Sequence[tuple[Key, ...]],
     found: list[Problem],
+    *,
+    complete: bool,
 ) -> tuple[tuple[tuple[Key, ...], Condition], ...]:
-    """Paths and values of a set; those that are wrong are left out."""
+    """Paths and values of a set; those that are wrong are left out. ``complete``: all text could be read."""
     read: list[tuple[tuple[Key, ...], Condition]] = []
     places: dict[tuple[Key, ...], Span] = {}
     for assignment in node.assignments:
@@ -54,7 +56,7 @@ def read_assignments(
             found.append(problem("TG101", assignment.path.span, message, others=others))
         elif value is not None:
             read.append((path, value))
-    if not node.assignments and not any(p.span == node.span for p in found):
+    if not node.assignments and complete:
         _nothing(node, found)
     return tuple(read)
 

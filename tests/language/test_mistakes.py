@@ -1,0 +1,87 @@
+"""Mistakes of people who come from elsewhere or type too fast: one problem each, whose help names the fix."""
+
+import pytest
+
+from tests.language.chunks import problems
+
+QUEUE = "queue q {{\n  quota {{ cpu 1 }}\n  {}\n}}\n"
+QUOTA = "cohort c {{\n  queue q {{\n    quota {{ {} }}\n  }}\n  queue p {{ quota {{ cpu 9, memory 9Gi }} }}\n}}\n"
+TEST = (
+    "queue q {{ quota {{ cpu 1 }} }}\n"
+    'test "t" {{\n  submit Job in "a" requests {{ cpu 1 }}\n  {}\n}}\n'
+)
+TOP = "queue q {{ quota {{ cpu 1 }} }}\n{}\n"
+
+MISTAKES = [
+    # what, in which text, the code, a part of the help
+    ("nominalQuota { cpu 5 }", QUEUE, "TG004", "did you mean `quota`?"),
+    ("borrowingLimit 5", QUEUE, "TG004", "it stands behind the amount: `quota { cpu 5 borrow 2 }`"),
+    ("cpu 5 borrowingLimit 2", QUOTA, "TG004", "did you mean `borrow`?"),
+    ("cpu 5 lendingLimit 2", QUOTA, "TG004", "did you mean `lend`?"),
+    ("queueingStrategy StrictFIFO", QUEUE, "TG004", "did you mean `order`?"),
+    ("order StrictFIFO", QUEUE, "TG004", "did you mean `strict`?"),
+    ("order BestEffortFIFO", QUEUE, "TG004", "did you mean `first-fit`?"),
+    ("flavorFungibility x", QUEUE, "TG004", "did you mean `prefer`?"),
+    ("preemption any from borrowers", QUEUE, "TG004", "did you mean `preempt`?"),
+    ("preempt LowerPriority within queue", QUEUE, "TG004", "did you mean `lower-priority`?"),
+    ("preempt any from cohort", QUEUE, "TG004", "`borrowers`"),
+    ("stopPolicy Hold", QUEUE, "TG004", "did you mean `hold`?"),
+    ("namespaceSelector x", QUEUE, "TG004", "did you mean `accept`?"),
+    ("accept if pods > 1", QUEUE, "TG004", "did you mean `when`?"),
+    ("fairSharing 2", QUEUE, "TG004", "did you mean `weight`?"),
+    ("limit cpu 5 for user", QUEUE, "TG004", "did you mean `per`?"),
+    ("limit cpu 5 per users", QUEUE, "TG004", "did you mean `user`?"),
+    ("limit cpu 5", QUEUE, "TG005", "add whom it bounds: `per user`"),
+    ("max-jobs 5", QUEUE, "TG004", "did you mean `limit`?"),
+    ("ready within 15", QUEUE, "TG013", "write `15s`, `15m` or `15h`"),
+    ("ready within 15 minutes", QUEUE, "TG004", "write the unit without a blank: `15m`"),
+    ("ready in 15m", QUEUE, "TG004", "did you mean `within`?"),
+    ("timeout 15m", QUEUE, "TG004", "did you mean `ready`?"),
+    ("memory 64GB", QUOTA, "TG010", "write `64G` or `64Gi`"),
+    ("memory 512MB", QUOTA, "TG010", "write `512M` or `512Mi`"),
+    ("cpu 4cores", QUOTA, "TG010", "write `4`"),
+    ("cpu: 5", QUOTA, "TG004", "write `cpu 5`"),
+    ("cpu = 5", QUOTA, "TG004", "write `cpu 5`"),
+    ('cpu "5"', QUOTA, "TG004", "write `5`"),
+    ("mem 5Gi", QUOTA, "TG108", "did you mean `memory`?"),
+    ("- cpu 5", QUOTA, "TG004", "a list needs no `-`"),
+    ("cpu 5; memory 5Gi", QUOTA, "TG004", "write a comma, or a new line"),
+    ("name: q", QUEUE, "TG004", "this is no YAML"),
+    ("apiVersion: kueue.x-k8s.io/v1beta1", TOP, "TG004", "this is no YAML"),
+    ("kind: ClusterQueue", TOP, "TG004", "this is no YAML"),
+    ("ClusterQueue x { quota { cpu 5 } }", TOP, "TG004", "did you mean `queue`?"),
+    ("partition x { quota { cpu 5 } }", TOP, "TG004", "did you mean `queue`?"),
+    ("quota { cpu 5 }", TOP, "TG004", "it stands in a queue"),
+    ("limit cpu 5 per user", TOP, "TG004", "it stands in a queue"),
+    ("route x for Job to q", QUEUE, "TG004", "it stands outside of blocks"),
+    ("pool { cpu 5 }", QUEUE, "TG004", "it stands in a cohort"),
+    ("share by weight", QUEUE, "TG004", "it stands in a cohort"),
+    ("hold", TOP, "TG004", "it stands in a queue"),
+    ("deny x when pods > 1 and pods < 5 { message \"a\" }", TOP, "TG004", "write `&&`"),
+    ("deny x if pods > 1 { message \"a\" }", TOP, "TG004", "did you mean `when`?"),
+    ("reject x when pods > 1 { message \"a\" }", TOP, "TG004", "did you mean `deny`?"),
+    ("deny x when pods > 1 { msg \"a\" }", TOP, "TG004", "did you mean `message`?"),
+    ("deny x when pods > 1 { message a }", TOP, "TG004", 'write `"a"`'),
+    ("set x { spec.suspend = true }", TOP, "TG510", "decided by quota"),
+    ("set x { spec.parallelism: 5 }", TOP, "TG004", "write `=`"),
+    ("settings { mode dry-run }", TOP, "TG004", "did you mean `audit`?"),
+    ("expects queue q", TEST, "TG004", "did you mean `expect`?"),
+    ("expect pending", TEST, "TG004", "did you mean `waiting`?"),
+    ("expect waiting due quota", TEST, "TG004", "did you mean `because`?"),
+    ("route all to Q", TOP, "TG104", "did you mean `q`?"),
+    ("// a comment", TOP, "TG004", "write `#`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "where", "code", "help_"), MISTAKES, ids=[m[0] for m in MISTAKES]
+)
+def test_a_real_mistake_comes_with_its_fix(written: str, where: str, code: str, help_: str) -> None:
+    found = problems(where.format(written))
+    assert [(p.code, help_ in p.help) for p in found] == [(code, True)], [
+        (p.code, p.message, p.help) for p in found
+    ]
+
+
+def test_there_are_at_least_thirty() -> None:
+    assert len(MISTAKES) >= 30
