@@ -93,8 +93,12 @@ def test_twelve_mistakes_in_four_files_are_twelve_problems_each_at_its_place(
     assert result.exit_code == Exit.FOUND
 
 
-def test_the_policies_we_ship_are_clean() -> None:
-    result = lint(ROOT / "policies", "--strict")
+POLICIES = [ROOT / "policies" / "examples", *(ROOT / "policies" / "reference").glob("*.tide")]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+def test_the_policies_we_ship_are_clean(policy: Path) -> None:
+    result = lint(policy, "--strict")
     assert (result.stdout, result.exit_code) == ("", Exit.OK)
     assert result.stderr.endswith(", no problems\n")
 

@@ -101,6 +101,7 @@ def _lasts(literal: Literal, written: Written) -> bool:
 def _never_fits(denies: Sequence[Rule], quotas: Quotas) -> Iterator[Problem]:
     """TG412: all that could ever fit is denied."""
     capacity = Capacity(quotas)
+    about = _about_sizes(denies)
     told: set[tuple[Rule, str]] = set()
     for name, most in _reachable(capacity, quotas).items():
         for resource, amount in most.items():
@@ -111,19 +112,23 @@ def _never_fits(denies: Sequence[Rule], quotas: Quotas) -> Iterator[Problem]:
                 }
             )
             facts = Facts(fitting)
-            rule = next((deny for deny in denies if _denies(deny, facts)), None)
+            denying = about.get(resource, ())
+            rule = next((deny for clause, deny in denying if covers(facts, clause)), None)
             if amount > 0 and rule is not None and (rule, resource) not in told:
                 told.add((rule, resource))
                 yield _too_small(rule, name, resource, amount, facts)
 
 
-def _denies(rule: Rule, facts: Facts) -> bool:
-    """True where the deny is about the size of a request, and refuses all of these."""
-    return any(
-        covers(facts, clause) and any(isinstance(one, Between | OneOf) for one in clause)
-        for clause in rule.true or ()
-        if any(getattr(one, "path", ("",))[0] == "requests" for one in clause)
-    )
+def _about_sizes(denies: Sequence[Rule]) -> Mapping[str, Sequence[tuple[Clause, Rule]]]:
+    """By resource, the alternatives that are about nothing but its amount and the queue."""
+    found: dict[str, list[tuple[Clause, Rule]]] = {}
+    for rule in denies:
+        for clause in rule.true or ():
+            paths = {getattr(literal, "path", None) for literal in clause} - {("queue",)}
+            path = paths.pop() if len(paths) == 1 else None
+            if path is not None and path[0] == "requests":
+                found.setdefault(str(path[1]), []).append((clause, rule))
+    return found
 
 
 def _reachable(capacity: Capacity, quotas: Quotas) -> Mapping[str, Mapping[str, int]]:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from webhook.language.lint.clauses import Clause, TooMany, all_of
 from webhook.language.lint.facts import Facts
 from webhook.language.lint.implication import cases, conflict, covers, possible
-from webhook.language.lint.literals import Literal, OneOf, Opaque, Path, Shaped, described
+from webhook.language.lint.literals import Constant, Literal, OneOf, Opaque, Path, Shaped, described
 from webhook.language.lint.rulebook import Rule
 from webhook.language.lint.witness import build, shown
 from webhook.language.problems import Problem, problem
@@ -167,17 +167,48 @@ def _beginnings(path: Path, texts: Sequence[str]) -> Iterator[object]:
 def _overlaps(routes: Sequence[Rule]) -> Iterator[Problem]:
     """TG204: which comes first depends on the names of files, and the queue on which comes first."""
     looked = 0
-    for at, later in enumerate(routes):
-        for earlier in routes[:at]:
+    sketches = [(rule, _sketch(rule)) for rule in routes]
+    for at, (later, mine) in enumerate(sketches):
+        for earlier, theirs in sketches[:at]:
             if earlier.node.span.path == later.node.span.path or _target(earlier) == _target(later):
                 continue
             looked += 1
             if looked > _PAIRS:
                 return
+            if all(_apart(a, b) for a in mine for b in theirs):
+                continue
             found = _overlap(earlier, later)
             if found is not None:
                 yield found
                 break
+
+
+Sketch: TypeAlias = dict[Path, tuple[frozenset[Constant] | None, str]]
+
+
+def _sketch(rule: Rule) -> list[Sketch]:
+    """Of each alternative the few values and the beginnings it demands, for a first look."""
+    return [
+        {
+            path: (
+                known.possible(),
+                max((t for h, t in known.shapes if h == "startsWith"), default=""),
+            )
+            for path, known in facts.known.items()
+        }
+        for _, facts in possible(rule.true or ())
+    ]
+
+
+def _apart(mine: Sketch, theirs: Sketch) -> bool:
+    """True where a first look shows that nothing is both."""
+    for path, (values, beginning) in mine.items():
+        others, other = theirs.get(path, (None, ""))
+        if values is not None and others is not None and values.isdisjoint(others):
+            return True
+        if not (beginning.startswith(other) or other.startswith(beginning)):
+            return True
+    return False
 
 
 def _overlap(earlier: Rule, later: Rule) -> Problem | None:
