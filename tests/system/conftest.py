@@ -30,6 +30,13 @@ queue full { quota { cpu 2 } }
 deny too-big for Job, JobSet when requests.gpu > 4 {
   message "one workload may ask for at most 4 GPUs, this one asks for {requests.gpu}"
 }
+
+flavor spot   { node "capacity" = "spot" }
+flavor steady { node "capacity" = "steady" }
+queue two {
+  quota spot   { cpu 2 }
+  quota steady { cpu 2 }
+}
 """
 
 
