@@ -28,6 +28,8 @@ HOME: Mapping[str, str] = MappingProxyType(
     | dict.fromkeys(("resource", "flavor", "priority", "route", "deny"), "outside of blocks")
     | dict.fromkeys(("cohort", "queue"), "outside of blocks or in a cohort")
 )
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+"""Of taints, as Kubernetes names them."""
 RESERVED: Final = frozenset(
     {"any", "none", "for", "when", "to", "otherwise", "in", "jobs", "waiting", "per", "default"}
 )
