@@ -113,10 +113,14 @@ def _passed_over(
 def _fits(
     obj: dict[str, Any], world: World, policy: Policy, granted: Set[str] = frozenset()
 ) -> bool:
-    """Beside what is held, what the same pass has granted, and what strict queues keep for their heads."""
+    """Beside what is held, what the same pass has granted, and what strict queues keep for their heads.
+
+    What stands behind it in its own queue counts for nothing, granted or not: that is who passed it over.
+    """
     queue, usage = _queue(obj), dict(world.usage)
     for other in world.waiting():
-        if other["metadata"]["uid"] in granted:
+        behind = _queue(other) == queue and policy.place(other) > policy.place(obj)
+        if other["metadata"]["uid"] in granted and not behind:
             usage[_queue(other)] = usage.get(_queue(other), 0) + need(other)
     node = policy.node(queue)
     if node.strict and _head(queue, world, policy) is not obj:
