@@ -29,6 +29,7 @@ INSTEAD: Final = {
     "is": "==",
     "==": "=",
 }
+_ENTRY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*[ \t]+[0-9][A-Za-z0-9.]*")
 
 
 def explain(error: UnexpectedInput, source: Source, start: int, end: int) -> Problem:
@@ -62,6 +63,10 @@ def _no_statement(place: Place) -> Problem:
     if meant in LATER:
         message = f"`{word}` is no statement, and this version does not know `{meant}` yet"
         return problem("TG004", place.span, message)
+    entry = _ENTRY.match(place.source.text, place.span.start)
+    if meant is None and entry and "quota" in known:
+        message = f"`{word}` does not stand in a queue itself"
+        return problem("TG004", place.span, message, help=f"write `quota {{ {entry.group()} }}`")
     fix = Fix(place.span, meant) if meant else None
     advice = f"did you mean `{meant}`?" if meant else _begin_with(known)
     return problem("TG004", place.span, f"`{word}` is no statement", help=advice, fix=fix)
