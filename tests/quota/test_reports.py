@@ -45,11 +45,11 @@ def test_r01_against_what_is_free_now() -> None:
     assert started(core) == ["exact"]
 
 
-def test_what_others_lend_is_not_said_to_be_free_of_what_is_less() -> None:
+def test_more_free_than_its_own_is_told_of_all_it_could_have() -> None:
     small = queue("A", quota(cpu=2), cohort="lab")
     core = Core(quotas(small, queue("B", quota(cpu=8), cohort="lab"), cohort("lab")))
     see_all(core, running(job("r", "B", cpu=5)), job("more", "A", cpu=6))
-    assert core.reason(Uid("more"), 0.0).text == "needs 6 cpu, 5 free with what others lend"
+    assert core.reason(Uid("more"), 0.0).text == "needs 6 cpu, 5 free of 10"
 
 
 def test_r09_no_ghosts_after_churn() -> None:

@@ -64,9 +64,7 @@ class Lack:
             also = f", over by {format_quantity(-self.free, self.resource)}"
         elif self.held_back:
             also = f", {format_quantity(self.held_back, self.resource)} held back for others"
-        of = f" of {format_quantity(self.out_of, self.resource)}"
-        lent = self.free > self.out_of  # "24 free of 8" reads like a mistake
-        return f"{free} free{' with what others lend' if lent else of}{where}{also}"
+        return f"{free} free of {format_quantity(self.out_of, self.resource)}{where}{also}"
 
 
 @dataclass(frozen=True, slots=True)
