@@ -15,6 +15,7 @@ QUEUE = "tidegate.dev/queue"
 SUBMITTED = "tidegate.dev/submitted"
 HOLD = "tidegate.dev/hold"
 KEEP = "test.example/keep"
+NODE = {"apiVersion": "v1", "kind": "Node", "name": "test-node"}
 
 Object = dict[str, Any]
 
@@ -80,9 +81,14 @@ def until_pods(team: Client, job_name: str, count: int = 1) -> list[Object]:
 
 
 def keep(team: Client, pods: list[Object]) -> None:
-    """They stay, as in a long grace period, until they are let go."""
+    """They stay, as in a long grace period, until they are let go.
+
+    Bound to a node, since pods that end without one are declared failed every now and then.
+    """
     for pod in pods:
         path = team.path("pods", pod["metadata"]["name"])
+        target = {"metadata": {"name": pod["metadata"]["name"]}, "target": NODE}
+        assert team.call("POST", f"{path}/binding", target).code in (201, 409)
         finalizers = [*pod["metadata"].get("finalizers", []), KEEP]
         done = team.patch(path, {"metadata": {"finalizers": finalizers}}, MERGE_PATCH)
         assert done.code == 200, done.body
@@ -91,11 +97,15 @@ def keep(team: Client, pods: list[Object]) -> None:
 def let_go(team: Client, pods: list[Object]) -> None:
     for pod in pods:
         path = team.path("pods", pod["metadata"]["name"])
-        now = team.get(path).json["metadata"].get("finalizers", [])
-        at = now.index(KEEP)
+        at = team.get(path).json["metadata"].get("finalizers", []).index(KEEP)
         step = {"op": "remove", "path": f"/metadata/finalizers/{at}"}
         assert team.patch(path, [step], JSON_PATCH).code == 200
-        team.call("DELETE", path)
+        team.call("DELETE", f"{path}?gracePeriodSeconds=0")
+
+
+def kept(team: Client) -> list[Object]:
+    items = team.get(team.path("pods")).json["items"]
+    return [pod for pod in items if KEEP in pod["metadata"].get("finalizers", [])]
 
 
 def free(kubectl: Kubectl, queue: str) -> Callable[[], str]:

@@ -150,9 +150,10 @@ class Rig:
     async def __aenter__(self) -> Rig:
         self._turning = asyncio.get_running_loop()
         await self.loop.start()
+        self.loop.settle(self.loop.address)
         self.webhook = Process("webhook", [*self._webhook_flags, "--status-url", self.loop.address])
         await self.webhook.start()
-        # it is registered by its port, so it comes back at the same one
+        # each is known to somebody by its port, so it comes back at the same one
         self.webhook.settle(self.webhook.address)
         await self.register()
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.system.cases import (
     is_gone,
     job,
     keep,
+    kept,
     let_go,
     merge,
     pods_of,
@@ -34,6 +36,13 @@ from webhook.sandbox.server import Sandbox
 
 __all__ = ["alice", "team"]
 FULL = "needs 1 cpu, 0 free of 2"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(team: Client) -> Iterator[None]:
+    """A test that fails leaves the queues to the next one."""
+    yield
+    let_go(team, kept(team))
 
 
 def test_a_job_its_user_suspends_gives_its_quota_back_when_its_pods_are_gone(
