@@ -1,7 +1,7 @@
 """A Job that starts again on another flavor, before Kubernetes 1.36 and from then on, judged from its stored history.
 
 Up to 1.35 its controller leaves the start time and the template is immutable while it is there, so the start takes one
-write more. Two gates of the API server and the controllers make the one into the other. There both processes have the
+write more. Two gates of the API server and the controllers make the one into the other. Both processes have the
 rights that docs/operations.md says they need, and no more.
 """
 
@@ -52,14 +52,11 @@ Object = dict[str, Any]
 
 @pytest.fixture(scope="module", params=["up to 1.35", "from 1.36"])
 def plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """Both behaviours; the fixture of all tests has the newer one, and tells whether anything is built."""
-    newer: ControlPlane = request.getfixturevalue("control_plane")
-    if request.param == "from 1.36":
-        yield newer
-        return
-    with ControlPlane(feature_gates=OLDER) as older:
-        older.rest().apply(*rights_of_the_page())
-        yield older
+    """Both behaviours; one of our own each, since the one of all tests has a rig already."""
+    request.getfixturevalue("control_plane")  # it skips where none is built
+    with ControlPlane(feature_gates=OLDER if request.param == "up to 1.35" else None) as plane:
+        plane.rest().apply(*rights_of_the_page())
+        yield plane
 
 
 def rights_of_the_page() -> tuple[str, Object]:
