@@ -182,6 +182,19 @@ def test_who_has_only_just_come_is_not_passed_over() -> None:
     assert tale.judged().out_of_order == []
 
 
+def test_who_fits_only_since_the_plan_was_made_is_not_passed_over() -> None:
+    """It did not fit when the loop decided; the room was given back while the start was being written."""
+    tale = (
+        Tale().job("old", "a").job("large", "a", 2).job("small", "a").later().starts("old").later()
+    )
+    assert tale.ends("old").later(0.5).starts("small").judged().out_of_order == []
+    tale = (
+        Tale().job("old", "a").job("large", "a", 2).job("small", "a").later().starts("old").later()
+    )
+    told = tale.ends("old").later(1.5).starts("small").judged().out_of_order
+    assert told == ["6: Job x/small started before Job x/large"]
+
+
 def test_what_one_pass_starts_may_change_places() -> None:
     tale = Tale().job("one", "a").job("two", "a").later().starts("two").later(0.5).starts("one")
     assert tale.judged().out_of_order == []
