@@ -128,11 +128,15 @@ def test_a_resource_no_quota_names_is_refused() -> None:
     ]
 
 
-def test_the_submitter_is_told_where_it_waits_and_why() -> None:
+@pytest.mark.parametrize(
+    ("free", "text"),
+    [(3, "3 free of 10"), (10, "10 free of 10"), (12, "12 free with what others lend")],
+)
+def test_the_submitter_is_told_where_it_waits_and_why(free: int, text: str) -> None:
     cluster = Cluster(
         news={
             "small": QueueNews(
-                {FlavorResource("default", "cpu"): Room(3 * NANO, 10 * NANO)},
+                {FlavorResource("default", "cpu"): Room(free * NANO, 10 * NANO)},
                 {100: 4, 1000: 7, 0: 5},
             )
         }
@@ -141,7 +145,7 @@ def test_the_submitter_is_told_where_it_waits_and_why() -> None:
         job(labels={Key.QUEUE: "small"}, parallelism=8, completions=8), judge(cluster=cluster)
     )
     assert first.warnings == ()
-    assert second.warnings == ("queued in small: needs 8 cpu, 3 free of 10, 11 ahead",)
+    assert second.warnings == (f"queued in small: needs 8 cpu, {text}, 11 ahead",)
 
 
 def test_without_news_the_submitter_is_still_told_the_queue() -> None:

@@ -436,6 +436,19 @@ def children(tmp_path: Path) -> Iterator[Path]:
     ]
 
 
+def test_with_stay_it_says_once_that_the_day_is_over_and_ctrl_c_is_a_good_end(
+    children: Path,
+) -> None:
+    with demo("--once", "--seconds", "1", "--stay", folder=children) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any(line == "the day is over; Ctrl-C ends the demo\n" for line in lines)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (Exit.OK, "")
+    assert "over quota: never" in out
+
+
 def test_a_day_goes_by_and_nothing_is_over_quota(children: Path) -> None:
     with demo("--once", "--seconds", "5", "--json", folder=children) as process:
         out, err = process.communicate(timeout=100)

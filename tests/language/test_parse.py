@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.language.chunks import codes, expected, plain, problems, reported, split
 from webhook.language.check import lint
 from webhook.language.parse import LARGEST, parse
+from webhook.language.scan import MOST
 from webhook.language.syntax import Cohort, Queue
 
 CHUNKS = """
@@ -97,12 +98,92 @@ route to a
 ---
 queue a { quota { gpu 5 } }              ### TG108 "no resource named `gpu`"
 deny b when requests.gpu > 1 { message "{requests.gpu}" }
+---
+apiVersion: kueue.x-k8s.io/v1beta1       ### TG003 "this is a manifest in YAML, no policy"
+kind: ClusterQueue
+metadata:
+  name: "team-a"
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - flavors:
+    - name: "default"
+      nominalQuota: 9
+---
+queue a { quota { cpu 1 } }
+apiVersion: v1                           ### TG003 "this is a manifest in YAML, no policy"
+spec: {a: 5}
+quuue b { quota { cpu 1 } }
+queue c { quta { cpu 1 } }               ### TG004 "`quta` is no statement"
+---
+resource gpu: nvidia.com/gpu             ### TG004 "`:` is not written here"
+flavor f { node "a": "b" }               ### TG004 "`:` is not written here"
+flavor g {
+  tolerate "a" = "b" NoSchedule          ### TG005 "`:` is missing before `NoSchedule`"
+}
+priority high = 5                        ### TG004 "`=` is not written here"
+cohort c {
+  queue a {
+    quota f { gpu: 4, cpu = 5 }          ### TG004 "`:` is not written here" ### TG004 "`=` is not written here"
+    quota g { gpu 4; cpu 8GB }           ### TG004 "`;` is not written here" ### TG010 "there is no unit `GB`"
+    order: strict                        ### TG004 "`order:` is not valid here"
+  }
+}
+queue b { quota { cpu "4" } }            ### TG004 "a number is expected, not the text `"4"`"
+queue d { quota { memory 64 Gi } }       ### TG004 "`Gi` stands apart from its number"
+queue e { quota { cpu 4000mi } }         ### TG010 "there is no unit `mi`"
+route x when pods > 1 -> e               ### TG004 "a route has no arrow"
+route w when pods > 1 => e               ### TG004 "a route has no arrow"
+route v when pods => 1 to e              ### TG004 "`=>` is no operator here"
+route y to queue e                       ### TG004 "`e` is not valid here"
+queue g { cpu 4 }                        ### TG004 "`cpu` does not stand in a queue itself"
+deny when pods > 3 { message "no" }      ### TG005 "a deny needs a name"
+deny for Job when pods > 3 { message "no" }   ### TG005 "a deny needs a name"
+deny z when pods > 3 {
+  message too many pods                  ### TG004 "`too many pods` has to stand in double quotes"
+}
 """
+HELPS = {
+    "queue a { quota { cpu: 4 } }": "write `cpu 4`",
+    "resource gpu: nvidia.com/gpu": "write `=`",
+    "queue a { cpu 4 }": "write `quota { cpu 4 }`",
+    "queue a { nominalQuota 4 }": "did you mean `quota`?",
+    "resource a.b/x = x\nqueue a { quota { x 4 } }": "the short name comes first: `resource NAME = a.b/x`",
+    'deny b when requests.gpu > 1 { message "no" }': (
+        'write `requests["nvidia.com/gpu"]`, or declare `resource gpu = nvidia.com/gpu`'
+    ),
+    "queue a { quota { cpu 4; memory 8Gi } }": "write a comma, or begin a new line",
+    'queue a { quota { cpu "4" } }': "write `4`",
+    "queue a { quota { memory 64 Gi } }": "write `64Gi`",
+    "queue a { quota { cpu 4000mi } }": "write `4000m`",
+    "queue a { quota { cpu 1 } }\nroute to queue a": "write `to a`",
+    "queue a { quota { cpu 1 } }\nroute when pods > 1 => a": "write `to`",
+    "deny a when pods > 3 { message too many, sorry }": 'write `"too many, sorry"`',
+    "deny when pods > 3 { }": "write `deny NAME when …`; those who are refused read it",
+}
 
 
 @pytest.mark.parametrize("chunk", split(CHUNKS))
 def test_each_mistake_is_reported_once_at_its_line(chunk: str) -> None:
     assert reported(plain(chunk)) == expected(chunk)
+
+
+@pytest.mark.parametrize("text", HELPS)
+def test_the_help_says_what_to_write(text: str) -> None:
+    (found,) = problems(text + "\n")
+    assert found.help == HELPS[text]
+
+
+@pytest.mark.parametrize("text", HELPS)
+def test_what_the_help_says_is_right(text: str) -> None:
+    (found,) = problems(text + "\n")
+    if found.fix is not None and found.fix.text != "quota":
+        start, end = found.fix.span.start, found.fix.span.end
+        assert problems(text[:start] + found.fix.text + text[end:] + "\n") == ()
+
+
+def test_many_signs_of_another_language_cost_no_more_than_is_shown() -> None:
+    assert len(problems("queue a { quota { " + "cpu : 1, " * 5000 + "} }\n")) <= MOST + 1
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,13 @@ def test_r01_against_what_is_free_now() -> None:
     assert started(core) == ["exact"]
 
 
+def test_more_free_than_its_own_is_told_of_all_it_could_have() -> None:
+    small = queue("A", quota(cpu=2), cohort="lab")
+    core = Core(quotas(small, queue("B", quota(cpu=8), cohort="lab"), cohort("lab")))
+    see_all(core, running(job("r", "B", cpu=5)), job("more", "A", cpu=6))
+    assert core.reason(Uid("more"), 0.0).text == "needs 6 cpu, 5 free of 10"
+
+
 def test_r09_no_ghosts_after_churn() -> None:
     """2,000 jobs, sights dropped, repeated and late; after a list, usage is that of what lives."""
     random = Random(9)

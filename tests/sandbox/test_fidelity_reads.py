@@ -107,8 +107,8 @@ def test_a_watch_begins_where_a_list_ended(client: Client):
     patch = {"metadata": {"labels": {"a": "b"}}}
     client.patch(client.path("jobs", "t1"), patch, MERGE_PATCH)
     seen = watched(client, "jobs", f"resourceVersion={version}")
-    assert seen[0] == ("ADDED", "t1")
-    assert ("MODIFIED", "t1") in seen
+    # a controller may be writing the status of the one that was there before
+    assert [change for change, name in seen if name == "t1"][:2] == ["ADDED", "MODIFIED"]
     assert ("ADDED", "before") not in seen
 
 

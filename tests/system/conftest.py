@@ -30,6 +30,13 @@ queue full { quota { cpu 2 } }
 deny too-big for Job, JobSet when requests.gpu > 4 {
   message "one workload may ask for at most 4 GPUs, this one asks for {requests.gpu}"
 }
+
+flavor spot   { node "capacity" = "spot" }
+flavor steady { node "capacity" = "steady" }
+queue two {
+  quota spot   { cpu 2 }
+  quota steady { cpu 2 }
+}
 """
 
 
@@ -77,8 +84,8 @@ def running_rig(server: Server, folder: Path, policy: str) -> Iterator[Rig]:
         thread.join(60)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def rig(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """Both processes, registered, for all tests that only submit and edit."""
+    """Both processes, registered, for the tests of one file; other files find the server as it was."""
     with running_rig(server, tmp_path_factory.mktemp("rig"), POLICY) as rig:
         yield rig

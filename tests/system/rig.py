@@ -13,7 +13,7 @@ import signal
 import ssl
 import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +23,7 @@ from webhook.service.registration import Reach, registrations
 
 TIDEGATE = Path(sys.executable).with_name("tidegate")
 READY_SECONDS = 30.0
+ANYWHERE = "127.0.0.1:0"
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 
 
@@ -67,6 +68,11 @@ class Process:
             said = "\n".join(self.lines)
             await self.kill()
             raise RuntimeError(f"{self.name} did not get ready:\n{said}") from None
+
+    def settle(self, address: str) -> None:
+        """Listen there from the next start on, instead of anywhere."""
+        place = address.rpartition("/")[2]
+        self.arguments = [place if part == ANYWHERE else part for part in self.arguments]
 
     async def kill(self) -> None:
         """SIGKILL: no goodbye."""
@@ -114,20 +120,41 @@ class Rig:
         flags: Iterable[str] = (),
     ) -> None:
         self.server, self.policies, self.folder = server, policies, folder
+        self._turning: asyncio.AbstractEventLoop | None = None
         self._failure_policy = failure_policy
         common: list[str | Path] = ["--policies", policies, *flags]
         kubeconfig = server.kubeconfig("loop")
         loop: list[str | Path] = ["serve", "loop", *common, "--kubeconfig", kubeconfig]
-        self.loop = Process("loop", [*loop, "--status-listen", "127.0.0.1:0"])
+        self.loop = Process("loop", [*loop, "--status-listen", ANYWHERE])
         webhook: list[str | Path] = ["serve", "webhook", *common, "--kubeconfig", kubeconfig]
-        webhook += ["--listen", "127.0.0.1:0", "--drain", "0"]
+        webhook += ["--listen", ANYWHERE, "--drain", "0"]
         self._webhook_flags = [*webhook, "--self-signed-dir", folder / "certs"]
         self.webhook = Process("webhook", self._webhook_flags)
 
+    def restart_webhook(self) -> None:
+        """SIGKILL and a new one, asked for from another thread than the rig's own."""
+        self._from_outside(self._restart(self.webhook))
+
+    def restart_loop(self) -> None:
+        """The same for the loop."""
+        self._from_outside(self._restart(self.loop))
+
+    def _from_outside(self, work: Coroutine[None, None, None]) -> None:
+        assert self._turning is not None
+        asyncio.run_coroutine_threadsafe(work, self._turning).result(60)
+
+    async def _restart(self, process: Process) -> None:
+        await process.kill()
+        await process.start()
+
     async def __aenter__(self) -> Rig:
+        self._turning = asyncio.get_running_loop()
         await self.loop.start()
+        self.loop.settle(self.loop.address)
         self.webhook = Process("webhook", [*self._webhook_flags, "--status-url", self.loop.address])
         await self.webhook.start()
+        # each is known to somebody by its port, so it comes back at the same one
+        self.webhook.settle(self.webhook.address)
         await self.register()
         return self
 

@@ -130,10 +130,14 @@ def reapplied(team: Client, alice: Kubectl, plural: str, manifest: str, *way: st
 
 
 def fields_written(obj: dict[str, Any]) -> str:
-    """Everything but status and what status writes: the controllers may go on writing that."""
+    """Everything but status and what status writes: the controllers may go on writing that.
+
+    Of who owns which field neither the order nor the second counts: both follow the clock.
+    """
     metadata = {k: v for k, v in obj["metadata"].items() if k != "resourceVersion"}
-    entries = metadata.get("managedFields", [])
-    metadata["managedFields"] = [e for e in entries if e.get("subresource") != "status"]
+    entries = [e for e in metadata.get("managedFields", []) if e.get("subresource") != "status"]
+    owned = [{k: v for k, v in entry.items() if k != "time"} for entry in entries]
+    metadata["managedFields"] = sorted(owned, key=lambda entry: str(entry["manager"]))
     return json.dumps([metadata, obj["spec"]], sort_keys=True)
 
 

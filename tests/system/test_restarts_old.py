@@ -1,7 +1,8 @@
 """A Job that starts again on another flavor, before Kubernetes 1.36 and from then on, judged from its stored history.
 
 Up to 1.35 its controller leaves the start time and the template is immutable while it is there, so the start takes one
-write more. Two gates of the API server and the controllers make the one into the other.
+write more. Two gates of the API server and the controllers make the one into the other. Both processes have the
+rights that docs/operations.md says they need, and no more.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.cluster import bootstrap, build
 from tests.cluster.controlplane import ControlPlane
 from tests.cluster.kubectl import Kubectl
 from tests.cluster.player import PodPlayer
@@ -42,6 +44,7 @@ OLDER = {
     "MutableSchedulingDirectivesForSuspendedJobs": False,
     "MutablePodResourcesForSuspendedJobs": False,
 }
+PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 HOLD = "tidegate.dev/hold"
 WITHIN = 60.0
 Object = dict[str, Any]
@@ -49,13 +52,27 @@ Object = dict[str, Any]
 
 @pytest.fixture(scope="module", params=["up to 1.35", "from 1.36"])
 def plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """Both behaviours; the fixture of all tests has the newer one, and tells whether anything is built."""
-    newer: ControlPlane = request.getfixturevalue("control_plane")
-    if request.param == "from 1.36":
-        yield newer
-        return
-    with ControlPlane(feature_gates=OLDER) as older:
-        yield older
+    """Both behaviours; one of our own each, since the one of all tests has a rig already."""
+    request.getfixturevalue("control_plane")  # it skips where none is built
+    with ControlPlane(feature_gates=OLDER if request.param == "up to 1.35" else None) as plane:
+        plane.rest().apply(*rights_of_the_page())
+        yield plane
+
+
+def rights_of_the_page() -> tuple[str, Object]:
+    """The role of webhook and loop, and where to apply it."""
+    path, role = next(
+        (path, body)
+        for path, body in bootstrap.permissions(build.ready().jobset_config / "role.yaml")
+        if body["metadata"]["name"] == "tidegate-loop"
+    )
+    table = PAGE.read_text().split("| process | group |")[1].split("\n\n")[0].splitlines()[2:]
+    rows = ([cell.replace("`", "").split() for cell in line.split("|")[2:5]] for line in table)
+    keys = ("apiGroups", "resources", "verbs")
+    rules = [
+        dict(zip(keys, (group or [""], what, verbs), strict=True)) for group, what, verbs in rows
+    ]
+    return path, role | {"rules": rules}
 
 
 @pytest.fixture

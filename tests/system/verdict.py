@@ -7,13 +7,16 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.system.arithmetic import Node, available, overdrawn
+from tests.system.arithmetic import Node, Usage, available, overdrawn
 from tests.system.history import Entry, World, in_order, is_child, need, place, suspended
 
 PATIENCE_SECONDS = 3.0
 """How long a workload must have been waiting in sight before another may be said to have passed it."""
 SAME_PASS_SECONDS = 1.0
-"""Starts of one plan are written side by side, so their versions may change places; nobody is passed over by that."""
+"""Starts of one plan are written side by side, so their versions may change places; nobody is passed over by that.
+
+A plan is as old as its starts take to be written: who fits only since then was not passed over either.
+"""
 
 
 @dataclass
@@ -45,6 +48,7 @@ class Verdict:
 def judge(entries: list[Entry], policy: Policy) -> Verdict:
     """Walks through the whole history."""
     verdict, world = Verdict(), World()
+    usages: list[tuple[float, Usage]] = []
     changes: dict[str, list[Entry]] = defaultdict(list)
     previous: dict[str, dict[str, Any]] = {}
     ordered = in_order(entries)
@@ -54,8 +58,11 @@ def judge(entries: list[Entry], policy: Policy) -> Verdict:
         before = previous.get(entry.uid)
         if _starts(entry, before):
             verdict.starts += 1
-            verdict.out_of_order += _passed_over(entry, world, policy, started_at)
+            verdict.out_of_order += _passed_over(
+                entry, world, policy, started_at, _recent(usages, entry.at)
+            )
         world.take(entry)
+        usages.append((entry.at, dict(world.usage)))
         verdict.over += [
             f"{entry.version}: {name} is over by {amount}m"
             for name, amount in overdrawn(policy.roots, world.usage)
@@ -72,7 +79,7 @@ def idle(entries: list[Entry], policy: Policy) -> list[str]:
     world = World()
     for entry in in_order(entries):
         world.take(entry)
-    return [_name(obj) for obj in world.waiting() if _fits(obj, world, policy)]
+    return [_name(obj) for obj in world.waiting() if _fits(obj, world, policy, world.usage)]
 
 
 def _starts(entry: Entry, before: dict[str, Any] | None) -> bool:
@@ -93,9 +100,13 @@ def _start_times(entries: list[Entry]) -> dict[str, float]:
 
 
 def _passed_over(
-    entry: Entry, world: World, policy: Policy, started_at: dict[str, float]
+    entry: Entry,
+    world: World,
+    policy: Policy,
+    started_at: dict[str, float],
+    recent: list[Usage],
 ) -> list[str]:
-    """Those that stood before it in its queue, had been in sight for long enough, and fitted."""
+    """Those that stood before it in its queue, had been in sight for long enough, and fitted all the while."""
     queue, found = _queue(entry.object), []
     same_pass = entry.at + SAME_PASS_SECONDS
     granted = {uid for uid, at in started_at.items() if at < same_pass}
@@ -105,25 +116,47 @@ def _passed_over(
             continue
         seen = world.waiting_since[uid] < entry.at - PATIENCE_SECONDS
         earlier = policy.place(obj) < policy.place(entry.object)
-        if seen and earlier and (policy.node(queue).strict or _fits(obj, world, policy, granted)):
+        if not (seen and earlier):
+            continue
+        if policy.node(queue).strict or all(
+            _fits(obj, world, policy, usage, granted) for usage in recent
+        ):
             found.append(f"{entry.version}: {_name(entry.object)} started before {_name(obj)}")
     return found
 
 
+def _recent(usages: list[tuple[float, Usage]], now: float) -> list[Usage]:
+    """What was held at any moment since a plan that is written now may have been made."""
+    found: list[Usage] = []
+    for at, usage in reversed(usages):
+        found.append(usage)
+        if at < now - SAME_PASS_SECONDS:
+            break
+    return found
+
+
 def _fits(
-    obj: dict[str, Any], world: World, policy: Policy, granted: Set[str] = frozenset()
+    obj: dict[str, Any],
+    world: World,
+    policy: Policy,
+    held: Usage,
+    granted: Set[str] = frozenset(),
 ) -> bool:
-    """Beside what is held, what the same pass has granted, and what strict queues keep for their heads."""
-    queue, usage = _queue(obj), dict(world.usage)
+    """Beside what is held, what the same pass has granted, and what strict queues keep for their heads.
+
+    What stands behind it in its own queue counts for nothing, granted or not: that is who passed it over.
+    """
+    queue, usage = _queue(obj), dict(held)
     for other in world.waiting():
-        if other["metadata"]["uid"] in granted:
+        behind = _queue(other) == queue and policy.place(other) > policy.place(obj)
+        if other["metadata"]["uid"] in granted and not behind:
             usage[_queue(other)] = usage.get(_queue(other), 0) + need(other)
     node = policy.node(queue)
     if node.strict and _head(queue, world, policy) is not obj:
         return False
     for strict in (n for root in policy.roots for n in root.walk() if n.strict):
         head = None if strict.name == queue else _head(strict.name, world, policy)
-        if head is not None and need(head) > available(strict, world.usage):
+        if head is not None and need(head) > available(strict, held):
             spare = max(0, strict.owns - usage.get(strict.name, 0))
             usage[strict.name] = usage.get(strict.name, 0) + min(spare, need(head))
     return need(obj) <= available(node, usage)

@@ -42,7 +42,10 @@ def _scarcest(subject: Subject, queue: Queue, news: QueueNews) -> str:
 def _words(resource: str, need: int, room: Room) -> str:
     free = format_quantity(max(0, room.available), resource)
     asked, own = format_quantity(need, resource), format_quantity(room.nominal, resource)
-    return f"needs {asked} {resource}, {free} free of {own}"
+    lent = room.available > room.nominal  # "24 free of 8" reads like a mistake
+    return (
+        f"needs {asked} {resource}, {free} free {'with what others lend' if lent else f'of {own}'}"
+    )
 
 
 def _best_room(queue: Queue, resource: str, news: QueueNews) -> Room | None:

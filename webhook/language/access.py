@@ -40,6 +40,7 @@ from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Span
 from webhook.language.terms import Compiling, Run, Term, binary, computed, poisoned
 from webhook.language.values import Quantity, name_of
+from webhook.language.words import SYNONYMS
 from webhook.model.quantity import Amount
 
 _NO_FIELDS: Final = frozenset({"true", "false", "null", "in"})
@@ -97,7 +98,10 @@ def compile_resource(
         known = [*names.aliases, *NATIVE]
         help_ = "write `pods`" if name == "pods" else did_you_mean(name, known)
         if not help_:
-            help_ = 'write `requests["example.com/x"]`, or declare `resource x = example.com/x`'
+            alias, full = ("x", "example.com/x")
+            if "/" in SYNONYMS.get(name, ""):
+                alias, full = name, SYNONYMS[name]
+            help_ = f'write `requests["{full}"]`, or declare `resource {alias} = {full}`'
         compiler.report("TG108", span, f"no resource named `{name}`", help_)
         return poisoned(node)
     return _amount(resource, node)

@@ -56,7 +56,7 @@ def _no_quantity(number: Number, resource: str, why: str) -> Problem:
     digits, unit = (match[1], match[2]) if match else ("", number.text)
     if not unit or unit in UNITS or re.fullmatch(r"[eE][+-]?[0-9]*", unit):
         return problem("TG011", number.span, why)
-    meant = _meant(unit)
+    meant = _meant(unit, resource)
     message = f"there is no unit `{unit}`"
     if meant is None or not digits:
         known = "`m`, `k`, `M`, `G`, `T`, `Ki`, `Mi`, `Gi`, `Ti`"
@@ -66,9 +66,11 @@ def _no_quantity(number: Number, resource: str, why: str) -> Problem:
     return problem("TG010", number.span, message, help=f"write `{digits}{meant}`{also}", fix=fix)
 
 
-def _meant(unit: str) -> str | None:
-    """The unit behind `GB`, `K`, `Tb`, `gib`, `mi`; cores are counted without one."""
+def _meant(unit: str, resource: str) -> str | None:
+    """The unit behind `GB`, `K`, `Tb`, `gib`, `mi`; cores are counted without one, and in thousandths."""
     bare = unit.lower()
+    if resource == "cpu" and bare in ("mi", "mc", "mcpu", "milli", "millis", "millicores"):
+        return "m"
     if bare in ("core", "cores", "cpu", "cpus", "gpu", "gpus", "b", "bytes"):
         return ""
     for candidate in (bare, bare.removesuffix("b"), bare.removesuffix("bytes")):

@@ -7,38 +7,20 @@ sentence a colleague would say. The order of the questions is the order of how s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, cast
+from collections.abc import Callable
+from typing import Final
 
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedInput
 
-from webhook.language.foreign import foreign
+from webhook.language.foreign import foreign as brought_along
+from webhook.language.foreign import yaml_line
+from webhook.language.habits import apart, arrow, foreign, no_name, unquoted
+from webhook.language.place import EXPECTED, WORD, Place, keyword, place_of
 from webhook.language.problems import Fix, Problem, problem
 from webhook.language.suggest import suggest
-from webhook.language.syntax import Source, Span
+from webhook.language.syntax import Source
 from webhook.language.words import HOME, STATEMENTS
 
-_WORD = re.compile(
-    r"[A-Za-z_][A-Za-z0-9_./-]*|[+-]?\.?[0-9][A-Za-z0-9_.]*|&&|\|\||[=!<>]=|//|\"[^\"\n]*\"?|'[^'\n]*'?|."
-)
-_QUANTITY = re.compile(r"[0-9.]+[A-Za-z]+\Z")
-EXPECTED: Final = {
-    "WORD": "a name",
-    "NUMBER": "a number",
-    "TEXT": "a text in double quotes",
-    "PATH": "the path of a field",
-    "_EQUAL": "`=`",
-    "_LBLOCK": "`{`",
-    "_LENTRIES": "`{`",
-    "RBRACE": "`}`",
-    "C_RPAR": "`)`",
-    "C_RSQB": "`]`",
-    "C_COLON": "`:`",
-    "C_FIELD": "the name of a field",
-    "C_NAME": "a value",
-    "_NL": "the end of the line",
-}
-"""Terminals that are no keyword, as a reader knows them; those that are missing here say nothing useful."""
 INSTEAD: Final = {
     "and": "&&",
     "or": "||",
@@ -49,102 +31,44 @@ INSTEAD: Final = {
     "is": "==",
     "==": "=",
 }
+_ENTRY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*[ \t]+[0-9][A-Za-z0-9.]*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the parser stands: the word there, what could stand there, the statement around it."""
-
-    source: Source
-    span: Span
-    word: str
-    expected: frozenset[str]
-    begins: bool
-    """True where a statement begins."""
-    line_end: bool
-    before: str
-    """The word before, "" at the beginning of the piece."""
-
-    @property
-    def keywords(self) -> list[str]:
-        """The words that could stand here."""
-        return sorted(word for t in self.expected if (word := _keyword(t)) is not None)
-
-    @property
-    def in_condition(self) -> bool:
-        """True where a condition is being read."""
-        return any(t.startswith("C_") for t in self.expected)
+_SUBJECTS: Final = (
+    'add whom it bounds: `per user`, `per namespace`, `per owner` or `per label "KEY"`'
+)
 
 
 def explain(error: UnexpectedInput, source: Source, start: int, end: int) -> Problem:
     """The problem for an error of the parser in the piece of text from ``start`` to ``end``."""
-    place = _place(error, source, start, end)
-    if not place.line_end and not place.in_condition:
-        brought = foreign(source, place.span, place.word, place.expected, place.keywords)
-        if brought is not None:
-            return brought
+    place = place_of(error, source, start, end)
+    habit = _habit(place)
+    if habit is not None:
+        return habit
     if place.begins and not place.line_end:
         return _no_statement(place)
-    for question in (_audit, _broken, _entry, _order, _missing, _not_a_name, _condition, _word):
+    for question in _QUESTIONS:
         answer = question(place)
         if answer is not None:
             return answer
     return problem("TG004", place.span, f"`{place.word}` is not valid here", help=_expects(place))
 
 
-def _place(error: UnexpectedInput, source: Source, start: int, end: int) -> _Place:
-    at, expected = _where(error, start, end)
-    text = source.text
-    line_end = at >= end or text[at] in "\r\n#"
-    word = "" if line_end else _WORD.match(text, at).group()  # type: ignore[union-attr] # `.` matches
-    ends = at + max(len(word.rstrip()), 1) if not line_end else at
-    before = text[start:at].rstrip()
-    begins = expected <= _STATEMENT_WORDS and not expected <= _ENDS
-    if line_end:  # the place of what is missing is behind what stands there
-        at = ends = start + len(before)
-    last = re.search(r"[A-Za-z0-9_./-]+\Z|[^\s]\Z", before[-80:])
-    return _Place(
-        source,
-        source.span(at, ends),
-        word,
-        expected,
-        begins,
-        line_end,
-        last.group() if last else "",
-    )
-
-
-_ENDS: Final = frozenset({"_NL", "RBRACE", "$END"})
-_STATEMENT_WORDS: Final = _ENDS | {f"_{word.upper().replace('-', '_')}" for word in STATEMENTS}
-
-
-def _where(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
-    """Offset in the file, and the terminals that may stand there."""
-    if isinstance(error, UnexpectedToken):
-        expected = frozenset(error.accepts or error.expected)
-        if error.token.type == "$END":
-            return end, expected
-        return error.token.start_pos or start, expected
-    if isinstance(error, UnexpectedCharacters):
-        return cast("int", error.pos_in_stream), frozenset(error.allowed or ())
-    assert isinstance(error, UnexpectedEOF)  # noqa: S101 - there is no fourth
-    return end, frozenset(error.expected)
-
-
-def _keyword(terminal: str) -> str | None:
-    """The word of a terminal that is one."""
-    name = terminal.removeprefix("_").replace("_", "-")
-    if terminal in EXPECTED or terminal.startswith("C_") or terminal in _SIGNS:
+def _habit(place: Place) -> Problem | None:
+    """What people bring along from elsewhere."""
+    if place.line_end or place.in_condition:
         return None
-    return name.lower() if name.replace("-", "").isalpha() else None
+    yaml = yaml_line(place.source.line(place.span.line), place.span, place.word, place.keywords)
+    if yaml is not None:
+        return yaml
+    for question in (arrow, foreign, no_name, apart) if not place.begins else ():
+        answer = question(place)
+        if answer is not None:
+            return answer
+    return brought_along(place.source, place.span, place.word, place.expected, place.keywords)
 
 
-_SIGNS: Final = frozenset(
-    {"_COLON", "_COMMA", "_STAR", "_NL", "CONTINUED", "BLANK", "COMMENT", "RBRACE", "$END"}
-)
-
-
-def _no_statement(place: _Place) -> Problem:
+def _no_statement(place: Place) -> Problem:
     """A statement should begin here and does not."""
     word, known = place.word, [w for w in place.keywords if w in STATEMENTS]
     if word == "/" or word == "//":
@@ -156,6 +80,10 @@ def _no_statement(place: _Place) -> Problem:
             "TG004", place.span, f"`{word}` is not valid here", help=f"it stands {HOME[word]}"
         )
     meant = suggest(word, known)
+    entry = _ENTRY.match(place.source.text, place.span.start)
+    if meant is None and entry and "quota" in known:
+        message = f"`{word}` does not stand in a queue itself"
+        return problem("TG004", place.span, message, help=f"write `quota {{ {entry.group()} }}`")
     fix = Fix(place.span, meant) if meant else None
     advice = f"did you mean `{meant}`?" if meant else _begin_with(known)
     return problem("TG004", place.span, f"`{word}` is no statement", help=advice, fix=fix)
@@ -170,11 +98,11 @@ def _or(words: list[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
 
-def _comment_sign(place: _Place) -> Problem:
+def _comment_sign(place: Place) -> Problem:
     return problem("TG004", place.span, "a comment begins with `#`", help="write `#`", fix=None)
 
 
-def _audit(place: _Place) -> Problem | None:
+def _audit(place: Place) -> Problem | None:
     if place.word != "audit":
         return None
     advice = "put it behind the queue of a route, or before the `{` of a deny"
@@ -183,13 +111,13 @@ def _audit(place: _Place) -> Problem | None:
     )
 
 
-def _broken(place: _Place) -> Problem | None:
+def _broken(place: Place) -> Problem | None:
     """The line ends, and what is missing stands in the next."""
     if not place.line_end:
         return None
     match = re.compile(r"(?:\s|#[^\n]*(?:\n|\Z))*").match(place.source.text, place.span.end)
     at = match.end() if match else place.span.end
-    following = _WORD.match(place.source.text, at)
+    following = WORD.match(place.source.text, at)
     word = following.group() if following else ""
     if word == "{" and {"_LBLOCK", "_LENTRIES"} & place.expected:
         span = place.source.span(at, at + 1)
@@ -202,7 +130,7 @@ def _broken(place: _Place) -> Problem | None:
     return None
 
 
-def _entry(place: _Place) -> Problem | None:
+def _entry(place: Place) -> Problem | None:
     """Two entries, or two statements, on one line."""
     if place.line_end or not re.match(r"[A-Za-z_]", place.word) or place.word in place.keywords:
         return None
@@ -218,7 +146,7 @@ def _entry(place: _Place) -> Problem | None:
     return None
 
 
-def _order(place: _Place) -> Problem | None:
+def _order(place: Place) -> Problem | None:
     if place.word != "borrow" or "_COMMA" not in place.expected:
         return None
     advice = (
@@ -227,13 +155,10 @@ def _order(place: _Place) -> Problem | None:
     return problem("TG004", place.span, "`borrow` stands before `lend`, once", help=advice)
 
 
-_SUBJECTS: Final = (
-    'add whom it bounds: `per user`, `per namespace`, `per owner` or `per label "KEY"`'
-)
 _SIGN_ONLY: Final = frozenset({"_EQUAL", "_LBLOCK", "_LENTRIES"})
 
 
-def _missing(place: _Place) -> Problem | None:
+def _missing(place: Place) -> Problem | None:
     """Something has to stand before this."""
     ends = place.line_end or place.word in ("{", "}", "to", "when", ")", "]", ",", ":")
     ends = ends or (len(place.expected) == 1 and bool(place.expected & _SIGN_ONLY))
@@ -247,7 +172,7 @@ def _missing(place: _Place) -> Problem | None:
     return problem("TG005", place.span, f"{wanted} is missing before `{place.word}`")
 
 
-def _wanted(place: _Place) -> str:
+def _wanted(place: Place) -> str:
     """What is missing, where one thing or a choice of few may stand."""
     if "C_NAME" in place.expected:
         return "a value"
@@ -260,14 +185,14 @@ def _wanted(place: _Place) -> str:
         return "`to` with the name of a queue"
     useful = [t for t in useful if t != "AUDIT"]
     words = [
-        EXPECTED.get(t) or f"`{w}`" for t in sorted(useful) if (w := _keyword(t)) or t in EXPECTED
+        EXPECTED.get(t) or f"`{w}`" for t in sorted(useful) if (w := keyword(t)) or t in EXPECTED
     ]
     if not words or len(words) > 4:
         return ""
     return " or ".join(dict.fromkeys(words))
 
 
-def _not_a_name(place: _Place) -> Problem | None:
+def _not_a_name(place: Place) -> Problem | None:
     if "WORD" not in place.expected or place.in_condition:
         return None
     if re.match(r"[0-9]", place.word):
@@ -282,7 +207,7 @@ def _not_a_name(place: _Place) -> Problem | None:
     return None
 
 
-def _condition(place: _Place) -> Problem | None:
+def _condition(place: Place) -> Problem | None:
     """What people write in conditions that is spelled otherwise here."""
     if not place.in_condition:
         return None
@@ -301,15 +226,16 @@ def _condition(place: _Place) -> Problem | None:
     return None
 
 
-def _word(place: _Place) -> Problem | None:
+def _word(place: Place) -> Problem | None:
     """A word that may not stand here, with what was probably meant."""
     if "TEXT" in place.expected and re.match(r"['A-Za-z0-9_]", place.word):
-        quoted = '"' + place.word.strip("'") + '"'
-        message = f"`{place.word}` has to stand in double quotes"
-        fix = Fix(place.span, quoted, safe=True)
-        return problem("TG004", place.span, message, help=f"write `{quoted}`", fix=fix)
+        return unquoted(place)
     if "NUMBER" in place.expected and place.word.startswith('"'):
-        return problem("TG004", place.span, f"a number is expected, not the text `{place.word}`")
+        bare = place.word.strip('"')
+        fits = re.fullmatch(r"[0-9.]+[A-Za-z]*", bare)
+        advice, fix = (f"write `{bare}`", Fix(place.span, bare)) if fits else ("", None)
+        message = f"a number is expected, not the text `{place.word}`"
+        return problem("TG004", place.span, message, help=advice, fix=fix)
     if place.word == "=" or place.word == "==":
         return None
     meant = suggest(place.word, place.keywords)
@@ -321,8 +247,25 @@ def _word(place: _Place) -> Problem | None:
     )  # fmt: skip
 
 
-def _expects(place: _Place) -> str:
+def _expects(place: Place) -> str:
     wanted = _wanted(place)
     if wanted:
         return f"expected {wanted}"
     return f"expected {_or(place.keywords)}" if 0 < len(place.keywords) <= 6 else ""
+
+
+_QUESTIONS: Final[tuple[Callable[[Place], Problem | None], ...]] = (
+    _audit,
+    no_name,
+    _broken,
+    arrow,
+    foreign,
+    apart,
+    _entry,
+    _order,
+    _missing,
+    _not_a_name,
+    _condition,
+    _word,
+)
+"""Asked in this order; the first that knows an answer gives it."""

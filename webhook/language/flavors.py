@@ -13,10 +13,10 @@ from webhook.language.problems import Problem, problem
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Flavor, Node, Source, Span, Text, Tolerate, Word
 from webhook.language.texts import read_text
+from webhook.language.words import EFFECTS
 from webhook.model import queues as model
 
 _Key = TypeVar("_Key")
-EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _KEY: Final = re.compile(
     r"(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )

@@ -37,7 +37,7 @@ def foreign(
     line = source.line(span.line)
     before, rest = line[: span.column - 1], line[span.column - 1 :]
     for answer in (
-        _yaml(line, span, word, keywords),
+        yaml_line(line, span, word, keywords),
         _sign(source, span, word, before, rest, expected),
         _duration(source, span, word, before),
         _subject(source, span, before),
@@ -48,7 +48,7 @@ def foreign(
     return None
 
 
-def _yaml(line: str, span: Span, word: str, keywords: list[str]) -> Problem | None:
+def yaml_line(line: str, span: Span, word: str, keywords: list[str]) -> Problem | None:
     """A line of YAML, where a statement should stand or begins to."""
     match = _YAML.match(line)
     if match is None or "?" in line:

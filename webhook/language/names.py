@@ -263,6 +263,8 @@ def _form(name: Word, what: str) -> Iterable[Problem]:
     elif what == "alias":
         if not _ALIAS.fullmatch(text):
             advice = "lower case letters, digits and `_`, a letter first"
+            if "/" in text:
+                advice = f"the short name comes first: `resource NAME = {text}`"
             yield problem("TG015", name.span, f"`{text}` is not an alias", help=advice)
     elif len(text) > 63:
         yield problem("TG015", name.span, "this name has more than 63 characters")

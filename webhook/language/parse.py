@@ -30,6 +30,7 @@ _STANDS_IN: Final = 'message ""'
 """In place of the one line a deny needs, so that a mistake in it does not hide those of its condition."""
 
 
+_MANIFEST: Final = re.compile(r"apiVersion[ \t]*:")
 _ENTRY: Final = re.compile(r"[A-Za-z0-9_./-]+[ \t]+[+-]?[0-9]")
 
 
@@ -91,10 +92,16 @@ class _Reader:
         self.problems: list[Problem] = []
         self.unread: list[Span] = []
         self._builder = Builder(source)
+        self._in_manifest = False
 
     def read(self, root: Piece) -> None:
         """Read one statement that stands outside of blocks, and those in it."""
-        if len(self.problems) >= MOST or self._fell_out(root) or self._too_deep(root):
+        if (
+            len(self.problems) >= MOST
+            or self._of_manifest(root)
+            or self._fell_out(root)
+            or self._too_deep(root)
+        ):
             self.unread.append(self.source.span(root.start, root.end))
             return
         chars = list(self.text[root.start : root.end])
@@ -129,6 +136,8 @@ class _Reader:
         known = not self.odd.isdisjoint(range(found.span.start, found.span.end + 1))
         if not (hurt or follows or known or (at == piece.start and self._fell_out(piece))):
             self.problems.append(found)
+            if _mend_sign(found, root, chars):
+                return
         self._blank(piece, root, chars, blanked)
 
     def _blank(self, piece: Piece, root: Piece, chars: list[str], blanked: set[int]) -> None:
@@ -145,6 +154,20 @@ class _Reader:
         blanked.add(piece.start)
         self.unread.append(self.source.span(piece.start, piece.end))
 
+    def _of_manifest(self, root: Piece) -> bool:
+        """A manifest in YAML is one mistake, from its `apiVersion` to the next statement."""
+        line = self.text[root.start : root.end]
+        if not self._in_manifest and _MANIFEST.match(line):
+            self._in_manifest = True
+            span = self.source.span(root.start, root.start + len(root.first))
+            advice = "a policy has statements of its own: `queue`, `cohort`, `flavor`, …"
+            self.problems.append(
+                problem("TG003", span, "this is a manifest in YAML, no policy", help=advice)
+            )
+        elif root.first in TOP and line[len(root.first) : len(root.first) + 1] != ":":
+            self._in_manifest = False
+        return self._in_manifest
+
     def _fell_out(self, piece: Piece) -> bool:
         """True for a line of a block that a `}` too many closed before: that `}` is the mistake."""
         if piece.start > self.surplus or piece.first in TOP:
@@ -159,6 +182,15 @@ class _Reader:
         message = f"this statement has more than {DEEPEST} brackets, or {DEEPEST_BLOCKS} blocks, in each other"
         self.problems.append(problem("TG017", span, message, help="nest less deeply"))
         return True
+
+
+def _mend_sign(found: Problem, root: Piece, chars: list[str]) -> bool:
+    """Put right a single sign whose meaning is plain, so that the rest of its line is read, too."""
+    fix = found.fix
+    if fix is None or fix.span.end - fix.span.start != 1 or len(fix.text) > 1:
+        return False
+    chars[fix.span.start - root.start] = fix.text or " "
+    return True
 
 
 def _flawed(root: Piece) -> list[Piece]:

@@ -57,6 +57,8 @@ class Resources:
         if name in _NOT_ALIASES:
             message = f"`{name}` is a resource of Kubernetes, an alias would hide it"
             self.problems.append(problem("TG107", alias.name.span, message))
+        elif "/" in name and is_resource(name):
+            self.aliases[resource] = ""  # the wrong way round: said of the name already
         elif not is_resource(resource):
             self.problems.append(_no_resource(alias.resource))
         elif resource in owners:

@@ -56,6 +56,8 @@ def _homes() -> dict[str, str]:
 
 
 HOME: Mapping[str, str] = MappingProxyType(_homes())
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+"""Of taints, as Kubernetes names them."""
 RESERVED: Final = frozenset(
     {"any", "none", "for", "when", "to", "otherwise", "in", "jobs", "waiting", "per", "default"}
 )

@@ -34,6 +34,7 @@ ASKED_SECONDS = 20.0
 FRAMES = 5
 """Pictures a second"""
 TALK_SECONDS = 5.0
+OVER = "the day is over; Ctrl-C ends the demo"
 
 
 class CannotRun(Exception):
@@ -202,7 +203,7 @@ class Show:
 
     async def _animate(self, painter: Painter, day: Day, stage: Stage) -> None:
         def draw() -> RenderableType:
-            note = "the day is over; Ctrl-C ends the demo" if day.done and self.options.stay else ""
+            note = OVER if day.done and self.options.stay else ""
             picture = painter.paint(
                 day.world, self.fronts, day.progress(), reader=stage.reader, note=note
             )
@@ -218,7 +219,7 @@ class Show:
             self.console.print(draw())  # the other screen is gone: leave the last picture here
 
     async def _talk(self, day: Day) -> None:
-        while True:
+        while not day.done:
             await asyncio.sleep(TALK_SECONDS)
             now = day.progress()
             running = now.started - now.finished
@@ -227,6 +228,8 @@ class Show:
                 f"{now.clock}  {now.submitted}/{now.planned} submitted, {running} running,"
                 f" {waiting} waiting, {now.finished} finished, {now.refused} refused"
             )
+        if self.options.stay:
+            self.say(OVER)
 
 
 def load(path: Path) -> Policy:
