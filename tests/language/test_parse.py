@@ -243,6 +243,12 @@ def test_a_file_that_is_too_large_or_too_deep_is_not_read() -> None:
 
 
 WORDS = "queue cohort route deny to when in quota pool audit message flavor a b cpu 5 64GB { } ( )"
+WORDS += (
+    " limit per user jobs warn set spec.x[*] = kind api pods from times * test given submit expect"
+)
+WORDS += (
+    " waiting because settings mode preempt within to borrow prefer over hold ready share by weight"
+)
 SIGNS = '[ ] " \' "x" \\ # && == = , : . .. - ! \x00 \u201c \u200b ä 🎉 """ {{'
 PIECES = st.sampled_from([*WORDS.split(" "), *SIGNS.split(" "), "\n", "\r", "\t"])
 TEXTS = st.one_of(

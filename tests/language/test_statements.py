@@ -28,7 +28,9 @@ from webhook.language.syntax import (
     GivenQueue,
     Groups,
     Hold,
+    InKind,
     InNamespace,
+    InTest,
     KindOf,
     Label,
     Labels,
@@ -170,7 +172,7 @@ def test_settings() -> None:
     assert settings == Settings((Mode(word("audit"), HERE), label), HERE)
 
 
-KIND_LINES = {
+KIND_LINES: dict[str, InKind] = {
     'api "ray.io/v1" plural "rayjobs"': Api(text("ray.io/v1"), None, text("rayjobs"), HERE),
     'api "a/v1" kind "Job" plural "jobs"': Api(text("a/v1"), text("Job"), text("jobs"), HERE),
     "suspend spec.suspend": FieldPath("suspend", path("spec.suspend"), HERE),
@@ -204,7 +206,7 @@ def test_a_line_of_a_kind(line: str) -> None:
     assert kind == KindOf(word("RayJob"), (KIND_LINES[line],), HERE)
 
 
-TEST_LINES = {
+TEST_LINES: dict[str, InTest] = {
     'given namespace "x" labels { team "a", "b/c" "d" }': GivenNamespace(
         text("x"),
         (Label(word("team"), text("a"), HERE), Label(text("b/c"), text("d"), HERE)),
