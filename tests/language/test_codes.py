@@ -93,7 +93,10 @@ FIRES: dict[str, tuple[str, str]] = {
     ),
     "TG301": ("queue q { }\n", Q),
     "TG302": ("queue q { quota { cpu 1, cpu 2 } }\n", Q),
-    "TG303": ("queue q { quota { cpu 1 borrow 2 } }\n", "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 } }\n}\n"),
+    "TG303": (
+        "queue q { quota { cpu 1 borrow 2 } }\n",
+        "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 } }\n}\n",
+    ),
     "TG304": ("cohort c { queue q { quota { cpu 1 lend 2 } } }\n", "cohort c { queue q { quota { cpu 1 lend 1 } } }\n"),
     "TG305": (
         "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 lend none } }\n}\n",

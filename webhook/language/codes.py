@@ -107,8 +107,10 @@ _WARNINGS = {
 }
 _STYLE = {
     "TG409": "`prefer` that says nothing in a queue with one flavor",
+    "TG702": "`route otherwise` not last in its file",
     "TG703": "suppression without a reason, of no known code, or of an error",
     "TG704": "unused suppression",
+    "TG706": "two priorities with one value",
 }
 
 CODES: Mapping[str, Code] = MappingProxyType(
