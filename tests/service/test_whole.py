@@ -62,7 +62,9 @@ async def test_a_crowd_runs_in_order_never_over_quota_by_one_write_each(tmp_path
         for name in sorted({obj["metadata"]["namespace"] for obj in items}):
             admin.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         async with (
-            Recorder(Watch(sandbox.url, sandbox.token("admin"), sandbox.ca_file)) as recorder,
+            Recorder(
+                Watch(sandbox.url, sandbox.token("admin"), sandbox.ca_file), crowd.namespaces(3)
+            ) as recorder,
             Rig(sandbox, policies, tmp_path) as rig,
         ):
             await asyncio.to_thread(submit, Client(sandbox, "", user="alice"), items)

@@ -39,10 +39,13 @@ class Entry:
 
 
 class Recorder:
-    """Keeps every event between ``async with`` and its end; what the source cannot tell is an error, no relist."""
+    """Keeps every event between ``async with`` and its end; what the source cannot tell is an error, no relist.
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    Of these namespaces only: what other tests have left behind may still be on its way out.
+    """
+
+    def __init__(self, source: Source, namespaces: Iterable[str]) -> None:
+        self._source, self._namespaces = source, frozenset(namespaces)
         self.entries: list[Entry] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
@@ -101,8 +104,9 @@ class Recorder:
 
     async def _record(self, kind: str) -> None:
         async for version, change, obj in self._source.follow(kind):
-            self.entries.append(Entry(version, time.monotonic(), kind, change, obj))
-            self._changed.set()
+            if obj["metadata"]["namespace"] in self._namespaces:
+                self.entries.append(Entry(version, time.monotonic(), kind, change, obj))
+                self._changed.set()
 
 
 def save(entries: Iterable[Entry], path: Path) -> None:

@@ -55,7 +55,7 @@ async def scenario(
         plane.add_namespace(namespace)
     run = Run(plane, seed)
     async with (
-        Recorder(Etcd(plane.etcd_url)) as recorder,
+        Recorder(Etcd(plane.etcd_url), crowd.namespaces(seed)) as recorder,
         Rig(plane, policies, folder) as rig,
         PodPlayer.of(plane) as player,
     ):

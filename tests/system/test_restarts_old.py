@@ -179,7 +179,7 @@ async def playing(plane: ControlPlane, folder: Path, namespace: str) -> AsyncIte
     (policies / "pools.tide").write_text(POLICY)
     plane.add_namespace(namespace)
     async with (
-        Recorder(Etcd(plane.etcd_url)) as recorder,
+        Recorder(Etcd(plane.etcd_url), [namespace]) as recorder,
         Rig(plane, policies, folder),
         PodPlayer.of(plane) as player,
     ):
