@@ -22,6 +22,8 @@ MEBIBYTES = 400
 KNOWN = [
     "set x {\n  spec.a = {\n  }\n}\n",
     'deny a when x . when {\n  message "x"\n}\n',
+    "cohort c {\n  pool {\n    cpu 1 # a\n    cpu 2,to 3 # b\n  }\n}\n",
+    'test "x" {\n  submit Job labels {\n    a "x", when "y"\n  }\n}\n',
 ]
 """What once went wrong."""
 

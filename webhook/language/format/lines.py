@@ -7,6 +7,7 @@ Empty lines are kept, at most one, but not at the beginning or end of a block.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 from webhook.language.format.columns import PRIORITY, Line
@@ -19,6 +20,8 @@ STEP: Final = 2
 _AMOUNTS: Final = frozenset({"_QUOTA", "_POOL", "_CAP"})
 _ALONE: Final = frozenset({"_COHORT", "_QUEUE", "PATH"})
 """Begin lines of blocks that are lined up with nothing."""
+GOES_ON: Final = frozenset({"to", "when"})
+"""A line that begins so goes on with the one above: an entry of that name needs a comma before it."""
 
 
 def lay_out(items: list[Item], end: Leaf) -> list[Line]:
@@ -131,8 +134,10 @@ class _Writer:
         self._add("{")
         self._flush()
         self._fresh = True
-        for item in block.items:
+        for item, after in zip_longest(block.items, block.items[1:]):
             self.item(item, indent + STEP, "entry" if block.entries else "block")
+            if after is not None and after.first.text in GOES_ON:
+                self.lines[-1].cells[-1] += ","
         self.remarks(block.closing.before, indent + STEP)
         self._begin(indent)
         self._add("}")
