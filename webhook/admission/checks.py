@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from webhook.admission.decision import Refusal
+from webhook.admission.decision import Reason, Refusal
 from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject
 from webhook.language.conditions import Scope
@@ -30,13 +30,14 @@ def unknown_queue(policy: Policy, name: str) -> Refusal | None:
     """A queue no policy file declares, with the nearest name that one does."""
     if name in policy.quotas.queues:
         return None
-    return Refusal(f"no queue named {name!r}{_hint(name, list(policy.quotas.queues))}")
+    text = f"no queue named {name!r}{_hint(name, list(policy.quotas.queues))}"
+    return Refusal(text, reason=Reason.UNKNOWN_QUEUE)
 
 
 def denied(policy: Policy, scope: Scope) -> tuple[Refusal, ...]:
     """The ``deny`` rules that fire, in the order of files and lines."""
     return tuple(
-        Refusal(denial.message, f"deny {denial.rule}", denial.place)
+        Refusal(denial.message, f"deny {denial.rule}", denial.place, Reason.DENIED)
         for denial in policy.denials(scope)
     )
 
@@ -47,7 +48,8 @@ def unknown_priority(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:
         return ()
     name = subject.priority.label
     hint = _hint(name, list(policy.priorities))
-    return (Refusal(f"no priority named {name!r} (label {Key.PRIORITY}){hint}"),)
+    text = f"no priority named {name!r} (label {Key.PRIORITY}){hint}"
+    return (Refusal(text, reason=Reason.UNKNOWN_PRIORITY),)
 
 
 def _quota(rules: Rules, subject: Subject) -> tuple[Refusal, ...]:
@@ -55,11 +57,12 @@ def _quota(rules: Rules, subject: Subject) -> tuple[Refusal, ...]:
     rule = f"queue {queue.name}"
     bare = uncovered(queue, subject.pod_sets)
     if bare:
-        return (
-            Refusal(f"queue {queue.name} has no quota for {', '.join(bare)}", rule, queue.place),
-        )
+        text = f"queue {queue.name} has no quota for {', '.join(bare)}"
+        return (Refusal(text, rule, queue.place, Reason.UNCOVERED),)
     never = never_fits(rules.tree, queue.name, subject.pod_sets)
-    return (Refusal(f"can never start: {never.text}", rule, queue.place),) if never else ()
+    if never is None:
+        return ()
+    return (Refusal(f"can never start: {never.text}", rule, queue.place, Reason.NEVER_FITS),)
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

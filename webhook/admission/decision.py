@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from webhook.model.patch import NO_PATCH, Patch
 
 FORBIDDEN = 403
 LONGEST_LINE = 2000
 """Characters; a label may be as long as a request when a webhook is asked about it."""
+
+
+class Reason(Enum):
+    """What kind of refusal it is: the words a policy's tests use behind ``because``, and two of our own."""
+
+    NEVER_FITS = "never-fits"
+    UNCOVERED = "uncovered"
+    LIMIT = "limit"
+    ACCEPT = "accept"
+    UNKNOWN_QUEUE = "unknown-queue"
+    UNKNOWN_PRIORITY = "unknown-priority"
+    DENIED = "denied"
+    """a rule of the policy said so: a ``deny``, or ``route otherwise deny``"""
+    FORBIDDEN = "forbidden"
+    """whatever the policy says: what cannot be counted, an edit nobody may make"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +34,7 @@ class Refusal:
     message: str
     rule: str = ""
     place: str = ""
+    reason: Reason = Reason.FORBIDDEN
 
     @property
     def cause(self) -> str:
@@ -44,6 +61,8 @@ class Decision:
     code: int = FORBIDDEN
     note: str = ""
     """what was decided, in one word, for logs and metrics: ``queued``, ``ignored``, ``child`` …"""
+    queue: str | None = None
+    """of a submission: the queue its label or a route names, also where it may not wait there"""
 
     @property
     def allowed(self) -> bool:

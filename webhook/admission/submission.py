@@ -7,7 +7,7 @@ off or overwritten: a copied record, a place in the line from last week, somebod
 from __future__ import annotations
 
 from webhook.admission.checks import refusals
-from webhook.admission.decision import PASS, Decision, Refusal
+from webhook.admission.decision import PASS, Decision, Reason, Refusal
 from webhook.admission.knowledge import Knowledge
 from webhook.admission.review import Request
 from webhook.admission.rules import Rules
@@ -30,22 +30,23 @@ def submitted(
     """The decision of the mutating call; ``now`` in seconds since the epoch."""
     subject, refused = placed(request, subject, rules, knowledge)
     if refused:
-        return Decision(refusals=refused, note="refused")
+        return Decision(refusals=refused, note="refused", queue=subject.queue)
     if subject.queue is None:
         return PASS
-    return Decision(patch=enqueue(request, subject, now), note="queued")
+    return Decision(patch=enqueue(request, subject, now), note="queued", queue=subject.queue)
 
 
 def confirmed(request: Request, subject: Subject, rules: Rules, knowledge: Knowledge) -> Decision:
     """The decision of the validating call: all asked again of the object as it now is, and the submitter told."""
     subject, refused = placed(request, subject, rules, knowledge)
     if refused:
-        return Decision(refusals=refused, note="refused")
+        return Decision(refusals=refused, note="refused", queue=subject.queue)
     if subject.queue is None:
         return PASS
     if subject.adapter.finished(subject.object) or not complete(subject):
-        return Decision(refusals=(NOT_QUEUED,), note="refused")
-    return Decision(warnings=(standing(subject, rules.policy, knowledge),), note="queued")
+        return Decision(refusals=(NOT_QUEUED,), note="refused", queue=subject.queue)
+    told = (standing(subject, rules.policy, knowledge),)
+    return Decision(warnings=told, note="queued", queue=subject.queue)
 
 
 NOT_QUEUED = Refusal(
@@ -61,7 +62,8 @@ def placed(
     if subject.queue is None:
         routed = rules.policy.route(scope_of(request, subject, knowledge, None))
         if routed.denied is not None:
-            return subject, (Refusal(routed.denied, "route otherwise", routed.place),)
+            refused = Refusal(routed.denied, "route otherwise", routed.place, Reason.DENIED)
+            return subject, (refused,)
         if routed.queue is None:
             return subject, ()
         subject = in_queue(subject, routed.queue)
