@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.sandbox.patching import json_patch, merge_patch, same
+from webhook.model.json_patch import same
+from webhook.sandbox.patching import json_patch, merge_patch
 from webhook.sandbox.status import StatusError
 
 KEYS = st.sampled_from(["a", "b/c", "d~e", "", "0"])
