@@ -73,3 +73,15 @@ def test_a_link_stays_a_link(policy: Path, tmp_path: Path) -> None:
     write_text(str(link), "queue q { }\n")
     assert link.is_symlink()
     assert policy.read_bytes() == b"\xef\xbb\xbfqueue q { }\n"
+
+
+def test_the_form_is_put_right_only_where_it_is_asked_for(policy: Path) -> None:
+    text = b"\xef\xbb\xbfqueue q {quota{cpu 1}}\r\n# two\r\nroute   to q\r\n"
+    policy.write_bytes(text)
+    assert lint("--fix", policy).stderr == "1 file, no problems\n"
+    assert policy.read_bytes() == text
+    assert lint("--select", "TG7", "--ignore", "TG701", policy).stdout == ""
+    assert ":1:1: style[TG701]" in lint("--select", "TG7", "--format", "concise", policy).stdout
+    assert lint("--select", "TG701", "--fix", policy).stderr == "1 file, 1 fixed, no problems\n"
+    right = b"\xef\xbb\xbfqueue q { quota { cpu 1 } }\r\n# two\r\nroute to q\r\n"
+    assert policy.read_bytes() == right

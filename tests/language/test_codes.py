@@ -21,7 +21,7 @@ KIND = """\
 GPU = "resource gpu = nvidia.com/gpu\n"
 
 
-def rule(condition: str, message: str = "no") -> str:
+def rule(condition: str, message: str = "no, {pods}") -> str:
     return f'deny d when {condition} {{\n  message "{message}"\n}}\n'
 
 
@@ -34,6 +34,11 @@ def two_flavors(one: str, other: str) -> str:
         'flavor a { node "x" = "1" }\nflavor b { node "x" = "2" }\n'
         f"queue q {{\n  quota a {{ {one} 1Mi }}\n  quota b {{ {other} 1Mi }}\n}}\n"
     )
+
+
+def two_alternatives(*lines: str) -> str:
+    inner = "".join(f"  {line}\n" for line in lines)
+    return f"flavor a {{ }}\nflavor b {{ }}\nqueue q {{\n  quota a {{ cpu 1, memory 1Gi }}\n{inner}}}\n"
 
 
 def scene(*lines: str) -> str:
@@ -111,7 +116,15 @@ FIRES: dict[str, tuple[str, str]] = {
         "cohort c {\n  cap { cpu 2 }\n  queue q { quota { cpu 2 } }\n  queue p { quota { cpu 1 } }\n}\n",
     ),
     "TG308": ("flavor spot { }\n" + Q, "flavor spot { }\nqueue q { quota spot { cpu 1 } }\n"),
+    "TG309": (
+        two_alternatives("quota b { cpu 2 }"),
+        two_alternatives("quota b { cpu 2, memory 2Gi }"),
+    ),
     "TG310": (two_flavors("cpu", "memory"), two_flavors("cpu", "cpu")),
+    "TG311": (
+        "queue q { quota { memory 8Ti } }\nqueue p { quota { memory 2000000 } }\n",
+        "queue q { quota { memory 8Ti } }\nqueue p { quota { memory 2000000Mi } }\n",
+    ),
     "TG312": ("queue q { quota { cpu 0 } }\n", Q),
     "TG313": (
         "cohort c {\n  pool { memory 1Gi }\n  queue q { quota { cpu 1 } }\n}\n",
@@ -122,6 +135,10 @@ FIRES: dict[str, tuple[str, str]] = {
         'flavor f {\n  node "a" = "b"\n  node "d" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
     ),
     "TG401": (inside("limit cpu 1 per user"), inside("limit cpu 500m per user")),
+    "TG402": (
+        inside("limit cpu 100m per user") + rule("requests.cpu < quantity('500m')"),
+        inside("limit cpu 500m per user") + rule("requests.cpu < quantity('500m')"),
+    ),
     "TG403": (inside("limit cpu 500m cpu 200m per user"), inside("limit cpu 500m jobs 2 per user")),
     "TG404": (
         inside("preempt any from borrowers"),
@@ -164,6 +181,7 @@ FIRES: dict[str, tuple[str, str]] = {
     "TG601": (Q + scene("expect queue p"), Q + scene("expect queue q")),
     "TG602": (Q + 'test "a" { expect queue q }\n', Q + scene("expect queue q")),
     "TG603": (Q + scene("expect starts", "expect waiting"), Q + scene("expect starts")),
+    "TG705": (rule("pods > 3", "too many"), rule("pods > 3", "at most three")),
     "TG703": ("# tidegate: ignore[TG308]\n" + Q, "# a comment\n" + Q),
     "TG704": (
         "# tidegate: ignore[TG308] bought in May\n" + Q,

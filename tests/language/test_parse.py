@@ -158,7 +158,7 @@ HELPS = {
     "queue a { quota { cpu 4000mi } }": "write `4000m`",
     "queue a { quota { cpu 1 } }\nroute to queue a": "write `to a`",
     "queue a { quota { cpu 1 } }\nroute when pods > 1 => a": "write `to`",
-    "deny a when pods > 3 { message too many, sorry }": 'write `"too many, sorry"`',
+    "deny a when pods > 3 { message more than three, sorry }": 'write `"more than three, sorry"`',
     "deny when pods > 3 { }": "write `deny NAME when …`; those who are refused read it",
 }
 

@@ -109,6 +109,7 @@ def _report(
     problems, sources = lint_sources(
         [(file.path, file.text) for file in files],
         flaws=[file.flaw for file in files if file.flaw is not None],
+        form="TG701" in select - ignore,
     )
     found = chosen(problems, select, ignore)
     return Report(found, sources, [file.path for file in files], strict, _colorful())

@@ -15,7 +15,7 @@ from webhook.language.kinds import KindReader
 from webhook.language.lint.findings import condition_findings
 from webhook.language.lint.lines import deadline_findings, line_findings
 from webhook.language.lint.quotas import quota_findings
-from webhook.language.lint.style import style_findings
+from webhook.language.lint.style import form_findings, style_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
 from webhook.language.parse import Parsed, parse
@@ -52,39 +52,47 @@ def _first_of_each(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return tuple(kept)
 
 
-def lint(texts: Sequence[tuple[str, str]]) -> tuple[Policy | None, tuple[Problem, ...]]:
-    """Path and text of every file → the policy, and everything there is to say about the texts."""
-    policy, problems, _ = _lint(texts, ())
+def lint(
+    texts: Sequence[tuple[str, str]], *, form: bool = False
+) -> tuple[Policy | None, tuple[Problem, ...]]:
+    """Path and text of every file → the policy, and everything there is to say about the texts.
+
+    ``form``: also whether they are in canonical form.
+    """
+    policy, problems, _ = _lint(texts, (), form=form)
     return policy, problems
 
 
 def lint_sources(
-    texts: Sequence[tuple[str, str]], *, flaws: Sequence[Problem] = ()
+    texts: Sequence[tuple[str, str]], *, flaws: Sequence[Problem] = (), form: bool = False
 ) -> tuple[tuple[Problem, ...], dict[str, Source]]:
     """The problems with what a renderer needs; a file with a flaw of its encoding is not read any further."""
-    _, problems, files = _lint(texts, flaws)
+    _, problems, files = _lint(texts, flaws, form=form)
     return problems, {file.path: file.source for file in files}
 
 
 def _lint(
-    texts: Sequence[tuple[str, str]], flaws: Sequence[Problem]
+    texts: Sequence[tuple[str, str]], flaws: Sequence[Problem], *, form: bool = False
 ) -> tuple[Policy | None, tuple[Problem, ...], list[File]]:
     flawed = {flaw.span.path for flaw in flaws}
     parsed = [
         _not_read(path, text) if path in flawed else parse(text, path=path) for path, text in texts
     ]
-    policy, found = lint_parsed(parsed, flaws=flaws)
+    policy, found = lint_parsed(parsed, flaws=flaws, form=form)
     return policy, found, [each.file for each in parsed]
 
 
 def lint_parsed(
-    parsed: Sequence[Parsed], *, flaws: Sequence[Problem] = ()
+    parsed: Sequence[Parsed], *, flaws: Sequence[Problem] = (), form: bool = False
 ) -> tuple[Policy | None, tuple[Problem, ...]]:
     """The policy of files that were parsed before, and everything there is to say about them."""
     files = [each.file for each in parsed]
     paths = [file.path for file in files]
     policy, problems = check(files)
-    every = (*flaws, *(p for each in parsed for p in each.problems), *problems)
+    every = [*flaws, *(p for each in parsed for p in each.problems), *problems]
+    if form:
+        flawed = {flaw.span.path for flaw in flaws}
+        every += [p for f in files if f.path not in flawed for p in form_findings(f.text, f.path)]
     left, _ = suppressed(sorted_problems(every, paths), files)
     found = sorted_problems(left, paths)
     return (None if has_errors(found) else policy), found

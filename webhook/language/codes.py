@@ -97,19 +97,24 @@ _WARNINGS = {
     "TG306": "`cap` that can never bind",
     "TG307": "`cap` below one member's own quota",
     "TG308": "flavor without quota",
+    "TG311": "bytes without a unit beside siblings with one",
     "TG312": "resource a queue names but can never give",
     "TG313": "`pool` that no queue can use",
     "TG401": "`limit` that can never bind",
+    "TG402": "`limit` below the least that is allowed in",
     "TG404": "`preempt` line that can find nobody",
     "TG412": "what is let through never fits",
     "TG505": "field may be absent, condition would fail",
     "TG506": "condition always true or always false",
 }
 _STYLE = {
+    "TG309": "alternatives count different resources",
     "TG409": "`prefer` that says nothing in a queue with one flavor",
+    "TG701": "not in canonical form",
     "TG702": "`route otherwise` not last in its file",
     "TG703": "suppression without a reason, of no known code, or of an error",
     "TG704": "unused suppression",
+    "TG705": "rule without a message worth the name",
     "TG706": "two priorities with one value",
 }
 
@@ -118,3 +123,6 @@ CODES: Mapping[str, Code] = MappingProxyType(
     | {code: Code(Severity.WARNING, summary) for code, summary in _WARNINGS.items()}
     | {code: Code(Severity.STYLE, summary) for code, summary in _STYLE.items()}
 )
+
+ON_REQUEST = frozenset({"TG701"})
+"""Codes that are looked for only where a run names them."""

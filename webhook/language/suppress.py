@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Final
 
-from webhook.language.codes import CODES, Severity
+from webhook.language.codes import CODES, ON_REQUEST, Severity
 from webhook.language.problems import Fix, Problem, has_errors, problem
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Comment, File, Source, Span
@@ -128,7 +128,8 @@ def _unused(
 ) -> Iterator[Problem]:
     """TG704: what it speaks of is not found there."""
     for mark in marks:
-        idle = [code for code in mark.codes if (mark.comment.span, code) not in used]
+        asked = [code for code in mark.codes if code not in ON_REQUEST]
+        idle = [code for code in asked if (mark.comment.span, code) not in used]
         if idle:
             names = " and ".join(f"`{code}`" for code in idle)
             message = f"nothing on the next line is reported as {names}"

@@ -42,48 +42,48 @@ route when "a" in labels && labels.a == "x" to p   ### TG203 "this route is hidd
 route for Job when kind == "JobSet" to q         ### TG202 "this route can never match"
 ---
 deny d when requests.gpu > 8 && requests.gpu <= 8 {  ### TG206 "this deny can never fire"
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d when labels["a"] == "x" && labels["a"] == "y" {   ### TG505 "where `labels["a"]` is absent this condition fails, and the rule denies"
-  message "no"
+  message "no, {pods}"
 }
 ---
 set s when !("a" in labels) { metadata.labels["a"] = "x" }
 deny d when labels["a"] == "x" {
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d for Job when !has(object.spec.completions) || object.spec.completions > 3 {
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d for Job when has(object.spec.template.spec) && object.spec.completions > 3 {  ### TG505 "where `object.spec.completions` is absent this condition fails, and the rule denies"
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d for Job when kind == "Job" || pods > 5 {     ### TG207 "this deny refuses every Job"
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d for Job when kind == "Job" && object.spec.completions > 5 {  ### TG505 "where `object.spec.completions` is absent this condition fails, and the rule denies"
-  message "no"
+  message "no, {pods}"
 }
 ---
 warn w when pods < 0 {                             ### TG506 "this condition never holds, so nobody is warned"
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d when queue == "p" && requests.gpu < 100 {   ### TG412 "what this deny lets through never fits into queue `p`"
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d for Job when requests.gpu < 100 {
-  message "no"
+  message "no, {pods}"
 }
 ---
 deny d when queue == "p" && requests.gpu < 100 audit {
-  message "no"
+  message "no, {pods}"
 }
 """
 
@@ -158,14 +158,49 @@ def test_the_object_is_taken_by_the_route_it_is_shown_for(condition: str, by: st
 
 
 def test_the_object_of_a_deny_is_denied() -> None:
-    text = QUEUES + 'deny d when labels["team"] == "x" {\n  message "no"\n}\nroute to p\n'
+    text = QUEUES + 'deny d when labels["team"] == "x" {\n  message "no, {pods}"\n}\nroute to p\n'
     (found,) = problems(text)
     refused = submit(witness(found), judge(text, Cluster()))[2].refusals
     assert any("could not be evaluated" in refusal.line for refusal in refused)
-    text = QUEUES + 'deny d when requests.gpu < 100 {\n  message "whole racks only"\n}\n'
+    text = QUEUES + 'deny d when requests.gpu < 100 {\n  message "whole racks of 100 only"\n}\n'
     (found,) = problems(text)
     refused = submit(witness(found), judge(text))[2].refusals
-    assert [refusal.line.startswith("whole racks only") for refusal in refused] == [True]
+    assert [refusal.line.startswith("whole racks of 100 only") for refusal in refused] == [True]
+
+
+def test_the_object_of_a_limit_is_denied_although_it_stays_within() -> None:
+    deny = 'deny small when requests.gpu < 8 {\n  message "at least 8 GPUs"\n}\n'
+    large = QUEUES.replace("gpu 4", "gpu 8")
+    text = large + "queue r {\n  quota { gpu 64 }\n  limit gpu 4 per user\n}\n" + deny
+    (found,) = problems(text)
+    assert (found.code, found.span.line) == ("TG402", 6)
+    stored, refused = submit(witness(found), judge(text))[0], submit(witness(found), judge(text))[2]
+    assert stored["metadata"]["labels"]["tidegate.dev/queue"] == "r"
+    assert [refusal.line.startswith("at least 8 GPUs") for refusal in refused.refusals] == [True]
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        "limit gpu 8 per user",  # one that is let through fits
+        "limit cpu 4 per user",  # the deny is about something else
+        "limit gpu 0 per user",  # nobody may have any, and that is what it says
+        "limit jobs 4 per user",
+        "limit gpu 4 per user",  # beside a deny that is not for all
+    ],
+)
+def test_a_limit_that_lets_somebody_through_is_not_reported(silent: str) -> None:
+    kinds = " for Job" if silent == "limit gpu 4 per user" else ""
+    deny = f'deny small{kinds} when requests.gpu < 8 {{\n  message "at least 8 GPUs"\n}}\n'
+    body = f"  quota {{ gpu 64, cpu 9 }}\n  {silent}\n"
+    assert problems(QUEUES.replace("gpu 4", "gpu 8") + f"queue r {{\n{body}}}\n{deny}") == ()
+
+
+def test_where_the_whole_quota_is_too_small_the_limit_is_not_reported_as_well() -> None:
+    deny = 'deny small when requests.gpu < 100 {\n  message "at least 100 GPUs"\n}\n'
+    text = QUEUES.replace("quota { cpu 100, gpu 4 }", "quota { cpu 1 }")
+    body = "queue r {\n  quota { gpu 64 }\n  limit gpu 4 per user\n}\n"
+    assert {p.code for p in problems(text + body + deny)} == {"TG412"}
 
 
 def test_files_that_overlap_are_told_with_a_workload_of_both() -> None:

@@ -1,4 +1,5 @@
 """Findings about quota: arithmetic over the tree, silent where nothing is wrong."""
+# ruff: noqa: E501 - findings stand beside the lines they are about
 
 import pytest
 
@@ -38,6 +39,35 @@ flavor unused { }                  ### TG308 "no quota and no pool names flavor 
 flavor only-capped { }             ### TG308 "no quota and no pool names flavor `only-capped`"
 cohort f {
   cap only-capped { cpu 0 }        ### TG306 "this cap never binds: all below `f` can hold at most 0"
+}
+---
+cohort c {
+  pool { memory 2000000 }          ### TG311 "`2000000` bytes of memory beside `4Ti`: its siblings have units"
+  queue a { quota { memory 8Ti, cpu 4 } }
+  queue b { quota { memory 2000000, cpu 4000000 lend 2000000 } } ### TG311 "`2000000` bytes of memory beside `4Ti`: its siblings have units"
+  queue d { quota { memory 4Ti } }
+}
+---
+cohort c {
+  queue a { quota { memory 8Ti } }
+  queue b { quota { memory 2000000 } }
+  queue d { quota { memory 5Mi } }
+  cohort e {
+    queue f { quota { memory 2000000 } }
+  }
+}
+cohort g {
+  queue h { quota { memory 8Ti } }
+  queue i { quota { memory 9000000000 } }
+  queue j { quota { memory 2M } }
+  queue k { quota { memory 0 } }
+}
+---
+flavor a { node "x" = "1" }
+flavor b { node "x" = "2" }
+queue q {
+  quota a { cpu 1, memory 8Ti }
+  quota b { cpu 1, memory 2000000 } ### TG311 "`2000000` bytes of memory beside `8Ti`: its siblings have units"
 }
 """
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from webhook.language.lint.capacity import Capacity
 from webhook.language.names import Names
 from webhook.language.problems import Problem, problem
-from webhook.language.syntax import Deadline, Limit, Preempt, Prefer, Queue, State
+from webhook.language.syntax import Block, Deadline, Limit, Preempt, Prefer, Queue, State
 from webhook.model import queues as model
 from webhook.model.quantity import format_quantity
+
+_QUIETLY: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+"""What a flavor that does not name it lets through without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ def line_findings(
             yield from _preempts(member.node, queue, numbers)
             yield from _prefers(member.node, queue)
             yield from _contradicting(member.node, queue, quotas.flavors)
+            yield from _uneven(member.node, queue)
 
 
 def _limits(node: Queue, queue: model.Queue, numbers: Numbers) -> Iterator[Problem]:
@@ -156,6 +161,35 @@ def _groups(queue: model.Queue) -> list[list[str]]:
                 apart.append(group)
         groups = [*apart, (flavors, resources)]
     return [flavors for flavors, _ in groups]
+
+
+def _uneven(node: Queue, queue: model.Queue) -> Iterator[Problem]:
+    """TG309: what one flavor counts and its alternative does not is without bound there, and nothing says so.
+
+    Any other resource passes the flavor over, and a queue that has an `uncovered` line has said what it means.
+    """
+    if queue.refuse_uncovered is not None:
+        return
+    counted = {quota.flavor: _QUIETLY & quota.shares.keys() for quota in queue.quotas}
+    blocks = [part for part in node.body if isinstance(part, Block)]
+    for block, quota in zip(blocks, queue.quotas, strict=False):
+        group = next(group for group in _groups(queue) if quota.flavor in group)
+        for other in group:
+            missing = counted[other] - counted[quota.flavor]
+            if missing:
+                yield _not_counted(block, quota.flavor, other, sorted(missing))
+                break
+
+
+def _not_counted(block: Block, flavor: str, other: str, missing: list[str]) -> Problem:
+    names = " and ".join(missing)
+    message = f"flavor `{flavor}` does not count {names}, and its alternative `{other}` does"
+    note = f"what lands on `{flavor}` may use any amount of {names}"
+    advice = (
+        "name it here, too; or say `uncovered ignore` if that is meant, `uncovered refuse` if not"
+    )
+    span = block.span if block.flavor is None else block.flavor.span
+    return problem("TG309", span, message, notes=(note,), help=advice)
 
 
 def deadline_findings(names: Names, routes: Mapping[str, frozenset[str]]) -> Iterator[Problem]:

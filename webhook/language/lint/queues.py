@@ -1,6 +1,6 @@
 """Findings where rules meet queues: what a queue does not accept, and what fits into none.
 
-TG205 and TG412, both proven. Amounts that a queue can ever have are those of the quota tree; caps and limits only
+TG205, TG402 and TG412, all proven. Amounts that a queue can ever have are those of the quota tree; caps and limits only
 make them smaller, so leaving them out loses findings and invents none.
 """
 
@@ -19,8 +19,8 @@ from webhook.language.lint.sets import Written
 from webhook.language.lint.witness import build, shown
 from webhook.language.names import Names
 from webhook.language.problems import Problem, problem
-from webhook.language.syntax import Accept, Deny, Queue, Route
-from webhook.model.quantity import format_quantity
+from webhook.language.syntax import Accept, Bounded, Deny, Limit, Queue, Route
+from webhook.model.quantity import Amount, format_quantity
 from webhook.model.queues import FlavorResource, Quotas
 
 _FIXED: Final = frozenset({"namespace", "name", "user", "kind", "queue"})
@@ -30,12 +30,13 @@ _FIXED: Final = frozenset({"namespace", "name", "user", "kind", "queue"})
 def queue_findings(
     rules: Sequence[Rule], names: Names, quotas: Quotas, known: Known
 ) -> Iterator[Problem]:
-    """TG205 and TG412."""
+    """TG205, TG402 and TG412."""
     written = Written(rules)
     yield from _not_accepted(rules, names, known, written)
     if not written.sizes:
         denies = [rule for rule in rules if isinstance(rule.node, Deny) and not rule.audit]
         yield from _never_fits(denies, quotas)
+        yield from _below_the_least(denies, names, quotas, known)
 
 
 def _not_accepted(
@@ -105,18 +106,62 @@ def _never_fits(denies: Sequence[Rule], quotas: Quotas) -> Iterator[Problem]:
     told: set[tuple[Rule, str]] = set()
     for name, most in _reachable(capacity, quotas).items():
         for resource, amount in most.items():
-            fitting: Clause = frozenset(
-                {
-                    OneOf(("queue",), frozenset({("str", name)})),
-                    Between(("requests", resource), low=0, low_open=True, high=amount),
-                }
-            )
-            facts = Facts(fitting)
-            denying = about.get(resource, ())
-            rule = next((deny for clause, deny in denying if covers(facts, clause)), None)
+            facts = _fitting(name, resource, amount)
+            rule = _denying(about.get(resource, ()), facts)
             if amount > 0 and rule is not None and (rule, resource) not in told:
                 told.add((rule, resource))
                 yield _too_small(rule, name, resource, amount, facts)
+
+
+def _fitting(queue: str, resource: str, amount: int) -> Facts:
+    """What asks for some of a resource in a queue, and for no more than so much."""
+    clause: Clause = frozenset(
+        {
+            OneOf(("queue",), frozenset({("str", queue)})),
+            Between(("requests", resource), low=0, low_open=True, high=amount),
+        }
+    )
+    return Facts(clause)
+
+
+def _denying(denying: Sequence[tuple[Clause, Rule]], facts: Facts) -> Rule | None:
+    return next((deny for clause, deny in denying if covers(facts, clause)), None)
+
+
+def _below_the_least(
+    denies: Sequence[Rule], names: Names, quotas: Quotas, known: Known
+) -> Iterator[Problem]:
+    """TG402: whoever stays within the limit is denied. Where the whole quota is too small that is TG412."""
+    about, most = _about_sizes(denies), _reachable(Capacity(quotas), quotas)
+    for name, resource, entry, bound in _limited(names, quotas, known):
+        denying, there = about.get(resource, ()), most[name].get(resource, 0)
+        facts = _fitting(name, resource, bound)
+        rule = _denying(denying, facts)
+        if rule is None or (there and _denying(denying, _fitting(name, resource, there))):
+            continue
+        witness = build(facts)
+        confirmed = witness if witness is not None and rule.fires(witness.scope) else None
+        message = f"nothing that {rule.name} lets through stays within this limit"
+        yield problem(
+            "TG402", entry.amount.span, message, notes=shown(confirmed),
+            others=((rule.span, "denies all that is so small"),),
+            help="raise the limit, or say for which queues the deny is",
+        )  # fmt: skip
+
+
+def _limited(
+    names: Names, quotas: Quotas, known: Known
+) -> Iterator[tuple[str, str, Bounded, Amount]]:
+    """Every limit of an amount: queue, resource, where it is written, and the amount."""
+    for name, queue in quotas.queues.items():
+        node = names.members[name].node
+        lines = [part for part in node.body if isinstance(part, Limit)]
+        for line, limit in zip(lines, queue.limits, strict=True):
+            for entry in line.entries:
+                resource = known.aliases.get(entry.resource.text, entry.resource.text)
+                bound = limit.resources.get(resource, 0)
+                if bound:
+                    yield name, resource, entry, bound
 
 
 def _about_sizes(denies: Sequence[Rule]) -> Mapping[str, Sequence[tuple[Clause, Rule]]]:

@@ -17,6 +17,8 @@ from webhook.model.quantity import NANO, format_quantity, in_bytes
 from webhook.model.queues import DEFAULT_FLAVOR, FlavorResource, Quotas
 
 SMALLEST_SENSIBLE: Final = 2**20 * NANO
+_MILLION: Final = 2**20
+"""So many times more than a sibling is a unit that was forgotten, and no other size."""
 
 
 class _Entry(NamedTuple):
@@ -28,12 +30,20 @@ class _Entry(NamedTuple):
     what: FlavorResource
 
 
+class _Sized(NamedTuple):
+    """An amount of bytes, and where it is written."""
+
+    number: Number
+    amount: int
+
+
 def quota_findings(names: Names, quotas: Quotas, aliases: Mapping[str, str]) -> tuple[Problem, ...]:
     """Every finding of this module."""
     entries = list(_entries(names, aliases))
     capacity = Capacity(quotas)
     return (
         *_tiny(entries),
+        *_without_unit(names, entries),
         *_lends_more(entries, capacity),
         *_borrows_nothing(entries, capacity),
         *_never_given(entries, capacity),
@@ -71,6 +81,49 @@ def _tiny(entries: Iterable[_Entry]) -> Iterator[Problem]:
 
 def _bytes(amount: int) -> str:
     return "one byte" if amount == NANO else f"{amount // NANO} bytes"
+
+
+def _without_unit(names: Names, entries: Sequence[_Entry]) -> Iterator[Problem]:
+    """TG311: every sibling has a unit and a million times more."""
+    families: dict[tuple[str, str], list[_Sized]] = {}
+    for entry in entries:
+        parent = names.members[entry.node.name.text].parent
+        around = "" if parent is None else parent.text
+        own = (entry.node.name.text,) if isinstance(entry.node, Cohort) else ()
+        for family in (around, *own):
+            sized = families.setdefault((family, entry.what.resource), [])
+            sized += _sized(entry)
+    for (_, resource), family in families.items():
+        with_unit = [each for each in family if each.number.text.endswith("i")]
+        for each in family if with_unit else ():
+            nearest = min(with_unit, key=lambda sibling: sibling.amount)
+            if each.number.text.isdigit() and nearest.amount >= each.amount * _MILLION:
+                yield _bare(each, nearest, resource)
+
+
+def _sized(entry: _Entry) -> Iterator[_Sized]:
+    """The amounts of an entry that is about bytes, without those that TG014 is about."""
+    for number in (entry.share.amount, entry.share.borrow, entry.share.lend):
+        if isinstance(number, Number) and in_bytes(entry.what.resource):
+            amount = read_amount(number, entry.what.resource)
+            if isinstance(amount, int) and amount >= SMALLEST_SENSIBLE:
+                yield _Sized(number, amount)
+
+
+def _bare(each: _Sized, sibling: _Sized, resource: str) -> Problem:
+    text, other = each.number.text, sibling.number.text
+    message = f"`{text}` bytes of {resource} beside `{other}`: its siblings have units"
+    sizes = {f"{text}{unit}i": each.amount * 1024**n for n, unit in enumerate("KMGT", 1)}
+    meant = min(sizes, key=lambda written: _apart(sizes[written], sibling.amount))
+    return problem(
+        "TG311", each.number.span, message, others=((sibling.number.span, "this one has a unit"),),
+        help=f"did you mean `{meant}`?", fix=Fix(each.number.span, meant),
+    )  # fmt: skip
+
+
+def _apart(one: int, other: int) -> float:
+    """How many times the larger is the smaller."""
+    return max(one, other) / min(one, other)
 
 
 def _lends_more(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
