@@ -108,8 +108,8 @@ def test_every_reason_is_told_at_once_with_rule_place_and_numbers() -> None:
     labels = {Key.QUEUE: "small", Key.PRIORITY: "asap"}
     _, first, _ = submit(job(labels=labels, parallelism=60, completions=60))
     assert lines(first) == [
-        f"no priority named 'asap' (label {Key.PRIORITY}); there are normal, urgent",
         "one workload may have at most 50 pods, this one has 60 (deny too-many policies/ml.tide:18)",
+        f"no priority named 'asap' (label {Key.PRIORITY}); there are normal, urgent",
         "can never start: needs 60 cpu, small can never have more than 10 (queue small policies/ml.tide:15)",
     ]
 

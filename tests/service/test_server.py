@@ -106,9 +106,14 @@ def synced(memory: ClusterMemory) -> None:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, *, client: Client | None = None, ready: bool = True, **options: Any
+    folder: Path,
+    *,
+    client: Client | None = None,
+    ready: bool = True,
+    policy: str = POLICY,
+    **options: Any,
 ) -> AsyncIterator[Served]:
-    (folder / "p.tide").write_text(POLICY)
+    (folder / "p.tide").write_text(policy)
     policies = PolicySource([folder / "p.tide"])
     await policies.load()
     files = ensure_certificates(folder / "certs", ("localhost", "127.0.0.1"))
@@ -365,3 +370,44 @@ async def test_memory_is_filled_by_watches(tmp_path):
             await memory.synced.wait()
         assert memory.namespace_object("team") is not None
         task.cancel()
+
+
+RULES = """
+queue a { quota { cpu 100 } }
+route broken when labels["team"] == "a" to a
+route all when namespace == "team" to a
+warn small when pods < 2 { message "{pods} pod, said {name}" }
+deny soon when pods < 2 audit { message "this will be refused" }
+"""
+
+
+async def test_rules_that_failed_or_are_on_trial_are_counted_by_name_and_logged(tmp_path, caplog):
+    async with serving(tmp_path, policy=RULES) as s:
+        caplog.set_level("INFO")
+        dry = review(job())
+        dry["request"]["dryRun"] = True
+        for asked in (dry, review(job())):
+            assert (await s.answer("/mutate", asked))["allowed"]
+        exposition = (await s.text("/metrics"))[1]
+        assert 'tidegate_rule_audit_total{rule="deny soon"} 1.0' in exposition
+        assert 'tidegate_rule_failures_total{rule="route broken"} 1.0' in exposition
+        assert "audit='deny soon: this will be refused' failed='route broken: " in caplog.text
+
+
+async def test_what_older_policies_called_their_rules_leaves_no_series(tmp_path):
+    async with serving(tmp_path, policy=RULES) as s:
+        s.metrics.policy("one", None)
+        await s.answer("/mutate", review(job()))
+        s.metrics.policy("one", None)
+        assert "deny soon" in (await s.text("/metrics"))[1]
+        s.metrics.policy("two", None)
+        assert "deny soon" not in (await s.text("/metrics"))[1]
+
+
+async def test_a_warning_never_holds_what_a_header_cannot(tmp_path):
+    async with serving(tmp_path, policy=RULES) as s:
+        asked = review(job("a\x1b[31mred\nline\x7f\x85"))
+        made = (await s.answer("/mutate", asked))["patch"]
+        obj = jsonpatch.apply_patch(asked["request"]["object"], json.loads(base64.b64decode(made)))
+        told = (await s.answer("/validate", review(obj)))["warnings"]
+        assert told == ["queued in a", "1 pod, said a [31mred line (warn small p.tide:5)"]

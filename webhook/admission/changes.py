@@ -6,9 +6,10 @@ in one clear line; the rest is put back by ``keeping``. The policy's rules are a
 
 from __future__ import annotations
 
+from webhook.admission.asked import Answer, news, warned
 from webhook.admission.change import Change
-from webhook.admission.checks import refusals, unknown_priority, unknown_queue
-from webhook.admission.decision import Decision, Refusal
+from webhook.admission.checks import judged, unknown_priority, unknown_queue
+from webhook.admission.decision import NO_ACCOUNT, Account, Decision, Refusal
 from webhook.admission.keeping import put_back
 from webhook.admission.kinship import Kinship
 from webhook.admission.subject import Subject, in_queue
@@ -21,11 +22,11 @@ UNDONE = Refusal("another webhook changed what tidegate keeps: suspend, its mark
 
 def changed(change: Change) -> Decision:
     """The decision of the mutating call."""
-    refused = forbidden(change) or judged(change)
-    if refused:
-        return Decision(refusals=refused, note="refused")
+    answer = Answer(forbidden(change)) + asked_again(change)
+    if answer.refusals:
+        return Decision(refusals=answer.refusals, note="refused", account=answer.account)
     patch, warnings = put_back(change)
-    return Decision(patch=patch, warnings=warnings, note="changed")
+    return Decision(patch=patch, warnings=warnings, note="changed", account=answer.account)
 
 
 def going(change: Change) -> Decision:
@@ -35,10 +36,14 @@ def going(change: Change) -> Decision:
 
 def still_kept(change: Change) -> Decision:
     """The decision of the validating call: no later webhook may undo what the mutating call put back."""
-    refused = forbidden(change) or judged(change)
-    if not refused and put_back(change)[0]:
-        refused = (UNDONE,)
-    return Decision(refusals=refused, note="refused" if refused else "changed")
+    answer = Answer(forbidden(change)) + asked_again(change)
+    if not answer.refusals and put_back(change)[0]:
+        answer = Answer((UNDONE,))
+    if answer.refusals:
+        return Decision(refusals=answer.refusals, note="refused", account=answer.account)
+    account = warned_anew(change)
+    told = tuple(one.line for one in account.warned)
+    return Decision(warnings=told, note="changed", account=account)
 
 
 def forbidden(change: Change) -> tuple[Refusal, ...]:
@@ -54,18 +59,33 @@ def forbidden(change: Change) -> tuple[Refusal, ...]:
     return tuple(found)
 
 
-def judged(change: Change) -> tuple[Refusal, ...]:
+def asked_again(change: Change) -> Answer:
     """Rules of the policy, asked of a waiting root that changes; what held before the change does not count."""
-    if change.kinship is Kinship.CHILD or not change.waits or not change.costs:
-        return ()
-    new = in_queue(change.new, change.queue)
-    after = refusals(change.rules, new, change.scope(new))
-    if change.moves or not after:
+    if not _concerns(change):
+        return Answer()
+    new, rules = in_queue(change.new, change.queue), change.rules
+    after = judged(rules, new, change.scope(new), enters=change.moves)
+    if change.moves or not (after.refusals or after.account != NO_ACCOUNT):
         return after
-    before = {
-        refusal.cause for refusal in refusals(change.rules, change.old, change.scope(change.old))
-    }
-    return tuple(refusal for refusal in after if refusal.cause not in before)
+    before = judged(rules, change.old, change.scope(change.old), enters=False)
+    held = {refusal.cause for refusal in before.refusals}
+    refusals = tuple(refusal for refusal in after.refusals if refusal.cause not in held)
+    return Answer(refusals, news(before.account, after.account))
+
+
+def warned_anew(change: Change) -> Account:
+    """Its ``warn`` rules, likewise."""
+    if not _concerns(change):
+        return NO_ACCOUNT
+    new, policy = in_queue(change.new, change.queue), change.rules.policy
+    after = warned(policy, change.scope(new))
+    if change.moves or after == NO_ACCOUNT:
+        return after
+    return news(warned(policy, change.scope(change.old)), after)
+
+
+def _concerns(change: Change) -> bool:
+    return change.kinship is not Kinship.CHILD and change.waits and change.costs
 
 
 def _label(change: Change) -> list[Refusal]:

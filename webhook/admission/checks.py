@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from webhook.admission.decision import Reason, Refusal
+from webhook.admission.asked import Answer, accepted, denied
+from webhook.admission.decision import Reason, Refusal, Told
 from webhook.admission.rules import Rules
 from webhook.admission.subject import Subject
 from webhook.language.conditions import Scope
@@ -17,13 +18,20 @@ from webhook.quota.never import never_fits
 LONGEST_NAME = 63
 
 
-def refusals(rules: Rules, subject: Subject, scope: Scope) -> tuple[Refusal, ...]:
-    """Why this workload may not wait in the queue its label names; empty where it may."""
-    policy = rules.policy
-    unknown = unknown_queue(policy, subject.queue or "")
+def judged(
+    rules: Rules, subject: Subject, scope: Scope, *, enters: bool, route: Told | None = None
+) -> Answer:
+    """Whether this workload may wait in the queue its label names, and why not; its ``warn`` rules apart.
+
+    ``enters``: it was not in this queue before, so that the queue is asked whether it accepts it.
+    """
+    policy, queue = rules.policy, subject.queue or ""
+    priority = unknown_priority(policy, subject)
+    unknown = unknown_queue(policy, queue)
     if unknown:
-        return (unknown, *unknown_priority(policy, subject))
-    return (*unknown_priority(policy, subject), *denied(policy, scope), *_quota(rules, subject))
+        return Answer((unknown, *priority))
+    answer = accepted(policy, queue, scope, route) if enters else Answer()
+    return answer + denied(policy, scope) + Answer((*priority, *_quota(rules, subject)))
 
 
 def unknown_queue(policy: Policy, name: str) -> Refusal | None:
@@ -32,14 +40,6 @@ def unknown_queue(policy: Policy, name: str) -> Refusal | None:
         return None
     text = f"no queue named {name!r}{_hint(name, list(policy.quotas.queues))}"
     return Refusal(text, reason=Reason.UNKNOWN_QUEUE)
-
-
-def denied(policy: Policy, scope: Scope) -> tuple[Refusal, ...]:
-    """The ``deny`` rules that fire, in the order of files and lines."""
-    return tuple(
-        Refusal(denial.message, f"deny {denial.rule}", denial.place, Reason.DENIED)
-        for denial in policy.denials(scope)
-    )
 
 
 def unknown_priority(policy: Policy, subject: Subject) -> tuple[Refusal, ...]:

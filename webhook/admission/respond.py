@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from webhook.admission.decision import Decision
+from webhook.admission.decision import WARNING_LIMIT, Decision, one_line
 from webhook.admission.review import BadReview, Request
 from webhook.model.patch import Patch
 
-WARNING_LIMIT = 400
-"""Characters; the API server passes 400 and drops any warning that holds a line end."""
-
+WARNINGS_LIMIT = 4096
+"""Characters of all warnings together; beyond it the API server cuts each at 256 and drops what is left over."""
 
 REASONS = {403: "Forbidden", 500: "InternalError", 503: "ServiceUnavailable"}
 
@@ -27,7 +27,7 @@ def respond(request: Request, decision: Decision) -> dict[str, Any]:
     elif decision.patch:
         response |= {"patchType": "JSONPatch", "patch": encode_patch(decision.patch)}
     if decision.warnings:
-        response["warnings"] = [_one_line(warning) for warning in decision.warnings]
+        response["warnings"] = shown(decision.warnings)
     return _envelope(request.api_version, response)
 
 
@@ -47,6 +47,20 @@ def _envelope(api_version: str, response: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": api_version, "kind": "AdmissionReview", "response": response}
 
 
-def _one_line(warning: str) -> str:
-    line = " ".join(warning.split())
-    return line if len(line) <= WARNING_LIMIT else line[: WARNING_LIMIT - 1] + "…"
+def shown(warnings: Sequence[str]) -> list[str]:
+    """As many as the API server passes on, each on one line; the last says how many there would be."""
+    lines = [one_line(warning, "", WARNING_LIMIT) for warning in dict.fromkeys(warnings)]
+    if sum(map(len, lines)) <= WARNINGS_LIMIT:
+        return lines
+    kept: list[str] = []
+    room = WARNINGS_LIMIT - len(_more(len(lines)))
+    for line in lines:
+        room -= len(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return [*kept, _more(len(lines) - len(kept))]
+
+
+def _more(number: int) -> str:
+    return f"and {number} warnings more"

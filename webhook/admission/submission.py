@@ -6,8 +6,11 @@ off or overwritten: a copied record, a place in the line from last week, somebod
 
 from __future__ import annotations
 
-from webhook.admission.checks import refusals
-from webhook.admission.decision import PASS, Decision, Reason, Refusal
+from dataclasses import replace
+
+from webhook.admission.asked import Answer, routed, warned
+from webhook.admission.checks import judged
+from webhook.admission.decision import PASS, Decision, Refusal
 from webhook.admission.knowledge import Knowledge
 from webhook.admission.review import Request
 from webhook.admission.rules import Rules
@@ -28,25 +31,36 @@ def submitted(
     request: Request, subject: Subject, rules: Rules, knowledge: Knowledge, now: float
 ) -> Decision:
     """The decision of the mutating call; ``now`` in seconds since the epoch."""
-    subject, refused = placed(request, subject, rules, knowledge)
-    if refused:
-        return Decision(refusals=refused, note="refused", queue=subject.queue)
+    subject, answer = placed(request, subject, rules, knowledge)
+    if answer.refusals:
+        return _refused(subject, answer)
     if subject.queue is None:
-        return PASS
-    return Decision(patch=enqueue(request, subject, now), note="queued", queue=subject.queue)
+        return replace(PASS, account=answer.account)
+    patch = enqueue(request, subject, now)
+    return Decision(patch=patch, note="queued", queue=subject.queue, account=answer.account)
 
 
 def confirmed(request: Request, subject: Subject, rules: Rules, knowledge: Knowledge) -> Decision:
-    """The decision of the validating call: all asked again of the object as it now is, and the submitter told."""
-    subject, refused = placed(request, subject, rules, knowledge)
-    if refused:
-        return Decision(refusals=refused, note="refused", queue=subject.queue)
+    """The decision of the validating call: all asked again of the object as it now is, and the submitter told.
+
+    What the mutating call has already told of rules is not told twice.
+    """
+    subject, answer = placed(request, subject, rules, knowledge)
+    if answer.refusals:
+        return _refused(subject, answer)
     if subject.queue is None:
         return PASS
     if subject.adapter.finished(subject.object) or not complete(subject):
-        return Decision(refusals=(NOT_QUEUED,), note="refused", queue=subject.queue)
-    told = (standing(subject, rules.policy, knowledge),)
-    return Decision(warnings=told, note="queued", queue=subject.queue)
+        return _refused(subject, Answer((NOT_QUEUED,)))
+    account = warned(rules.policy, scope_of(request, subject, knowledge, None))
+    told = (standing(subject, rules.policy, knowledge), *(one.line for one in account.warned))
+    return Decision(warnings=told, note="queued", queue=subject.queue, account=account)
+
+
+def _refused(subject: Subject, answer: Answer) -> Decision:
+    return Decision(
+        refusals=answer.refusals, note="refused", queue=subject.queue, account=answer.account
+    )
 
 
 NOT_QUEUED = Refusal(
@@ -57,18 +71,17 @@ NOT_QUEUED = Refusal(
 
 def placed(
     request: Request, subject: Subject, rules: Rules, knowledge: Knowledge
-) -> tuple[Subject, tuple[Refusal, ...]]:
+) -> tuple[Subject, Answer]:
     """The subject in its queue (None: none of our business) and why it may not be there."""
+    found = Answer()
     if subject.queue is None:
-        routed = rules.policy.route(scope_of(request, subject, knowledge, None))
-        if routed.denied is not None:
-            refused = Refusal(routed.denied, "route otherwise", routed.place, Reason.DENIED)
-            return subject, (refused,)
-        if routed.queue is None:
-            return subject, ()
-        subject = in_queue(subject, routed.queue)
+        way = routed(rules.policy, scope_of(request, subject, knowledge, None))
+        found = way.answer
+        if way.queue is None:
+            return subject, found
+        subject = in_queue(subject, way.queue)
     scope = scope_of(request, subject, knowledge, None)
-    return subject, refusals(rules, subject, scope)
+    return subject, found + judged(rules, subject, scope, enters=True, route=found.account.route)
 
 
 def enqueue(request: Request, subject: Subject, now: float) -> Patch:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Final
 
 from webhook.language.syntax import (
-    Accept,
     Cohort,
     Deadline,
     File,
@@ -28,7 +27,6 @@ from webhook.language.syntax import (
     Settings,
     Sharing,
     Span,
-    Warn,
     Weight,
 )
 
@@ -39,10 +37,8 @@ NOT_YET: Final[Mapping[type[object], str]] = MappingProxyType(
         Preempt: "preempt",
         Prefer: "prefer",
         Limit: "limit",
-        Accept: "accept",
         Hold: "hold",
         Deadline: "ready within",
-        Warn: "warn",
         Set: "set",
         KindOf: "kind",
         Mode: "mode",

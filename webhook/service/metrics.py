@@ -52,6 +52,18 @@ METRICS: tuple[Metric, ...] = (
     Metric("tidegate_overload_total", "counter", "reviews turned away at once, with 503"),
     Metric("tidegate_lookups_total", "counter", "live look-ups of a parent not yet in memory"),
     Metric(
+        "tidegate_rule_audit_total",
+        "counter",
+        "times a rule under audit would have had an effect; from 0 again with every change of the policy",
+        ("rule",),
+    ),
+    Metric(
+        "tidegate_rule_failures_total",
+        "counter",
+        "times a rule's condition could not be evaluated; from 0 again with every change of the policy",
+        ("rule",),
+    ),
+    Metric(
         "tidegate_certificate_expiry_seconds",
         "gauge",
         "when the served certificate expires, in seconds since the epoch",
@@ -146,9 +158,19 @@ class Metrics:
         """What is in force, and since when the files are broken."""
         if revision != self._revision:
             self._gauges["tidegate_policy_info"].clear()
+            for (
+                name
+            ) in _OF_RULES:  # names of rules are the policy's: those of older ones leave no series
+                self._counters[name].clear()
             self._revision = revision
         self.set("tidegate_policy_info", 1, revision)
         self.set("tidegate_policy_stale_since_seconds", stale_since or 0)
+
+    def rules(self, audited: Iterable[str], failed: Iterable[str]) -> None:
+        """Rules that had a say in one decision, by their word and name."""
+        for name, told in zip(_OF_RULES, (audited, failed), strict=True):
+            for rule in told:
+                self.count(name, rule)
 
     def queues(self, queues: Iterable[QueueStatus]) -> None:
         """How every queue stands; queues that are gone leave no series behind."""
@@ -173,6 +195,7 @@ class Metrics:
         return generate_latest(self.registry)
 
 
+_OF_RULES = ("tidegate_rule_audit_total", "tidegate_rule_failures_total")
 _OF_QUEUES = tuple(
     row.name for row in METRICS if row.kind == "gauge" and row.labels[:1] == ("queue",)
 )

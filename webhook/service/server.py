@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
 from aiohttp import web
 
 from webhook.admission.decide import Judge, mutate, validate, wanted
-from webhook.admission.decision import Decision, Refusal
+from webhook.admission.decision import Account, Decision, Refusal
 from webhook.admission.knowledge import Identity
 from webhook.admission.respond import respond, respond_to_bad
 from webhook.admission.review import BadReview, Request, read_review
@@ -142,6 +142,10 @@ class Webhook:
             log.exception("%s %s/%s: a mistake of ours", path, review.namespace, review.name)
             decision, response = MISTAKE, respond(review, MISTAKE)
         self._metrics.count("tidegate_reviews_total", path, decision.note or "answered")
+        if not review.dry_run:
+            account = decision.account
+            told = ((one.rule for one in many) for many in (account.audited, account.failed))
+            self._metrics.rules(*told)
         _tell(review, path, decision)
         return response
 
@@ -182,12 +186,13 @@ def add_health(app: web.Application, readiness: Readiness, metrics: Metrics) -> 
 
 def _tell(review: Request, path: str, decision: Decision) -> None:
     """One line a decision that is not "none of our business"; objects are named, never shown."""
-    level = logging.DEBUG if decision.note in ("ignored", "child", "") else logging.INFO
+    quiet = decision.note in ("ignored", "child", "") and not any(_said(decision.account))
+    level = logging.DEBUG if quiet else logging.INFO
     if not log.isEnabledFor(level):
         return
     log.log(
         level,
-        "%s %s namespace=%s name=%s user=%s decision=%s operations=%d%s",
+        "%s %s namespace=%s name=%s user=%s decision=%s operations=%d%s%s",
         path,
         review.kind,
         review.namespace,
@@ -196,7 +201,15 @@ def _tell(review: Request, path: str, decision: Decision) -> None:
         decision.note,
         len(decision.patch),
         "".join(f" refusal={refusal.line!r}" for refusal in decision.refusals),
+        "".join(f" {word}={said!r}" for word, said in _said(decision.account)),
     )
+
+
+def _said(account: Account) -> Iterator[tuple[str, str]]:
+    """What rules had to say that nobody else is told."""
+    for word, told in (("audit", account.audited), ("failed", account.failed)):
+        for one in told:
+            yield word, f"{one.rule}: {one.message}" if one.message else one.rule
 
 
 def _json(body: dict[str, Any]) -> web.Response:
