@@ -7,7 +7,6 @@ instead. All problems of a condition are found in one go. A condition that was c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 from typing import Literal as Choice
 
@@ -65,6 +64,7 @@ from webhook.language.shapes import (
 from webhook.language.syntax import Span
 from webhook.language.terms import Run, Term, constant, framed, poisoned
 from webhook.language.values import name_of, plain, text_of
+from webhook.model.values import dataclass
 
 __all__ = [
     "EVERYWHERE",

@@ -8,13 +8,14 @@ mistake costs neither the statement around it nor the findings beside it. The co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeAlias
 from typing import Literal as Choice
 
 from lark import Token, Tree
 
 from webhook.language.literals import Unreadable, read_number, read_text, write_literal
+from webhook.model.values import dataclass
 
 if TYPE_CHECKING:
     from webhook.language.syntax import Source, Span

@@ -7,10 +7,10 @@ whose result has more errors than before was no fix, and is left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from webhook.language.problems import Fix, Problem, Severity
+from webhook.model.values import dataclass
 
 ROUNDS: Final = 10
 Texts: TypeAlias = Mapping[str, str]

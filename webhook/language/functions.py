@@ -6,7 +6,6 @@ A function is one entry of the table: what it is called on, what it takes, what 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from webhook.language.expression import Call, Literal, render
@@ -38,6 +37,7 @@ from webhook.language.terms import (
 )
 from webhook.language.values import Quantity, name_of, spend_on_text
 from webhook.model.quantity import QuantityError, parse_quantity
+from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ Pure. When a condition fails at run time a set is skipped and an accept refuses;
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from webhook.language.conditions import Condition, ConditionFailed, Scope
 from webhook.language.paths import Key
+from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +31,7 @@ from webhook.language.syntax import (
 )
 from webhook.language.texts import read_text
 from webhook.model.kinds import Kind
+from webhook.model.values import dataclass
 
 BUILT_IN_NAMES: Final = ("Job", "JobSet", "LeaderWorkerSet", "Pod", "Deployment", "StatefulSet")
 _KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")

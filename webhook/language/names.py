@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from webhook.language.problems import Fix, Problem, problem
@@ -35,6 +35,7 @@ from webhook.language.syntax import (
     Word,
 )
 from webhook.language.words import RESERVED, STATEMENTS
+from webhook.model.values import dataclass
 
 What: TypeAlias = Literal["queue", "cohort", "flavor", "priority", "resource", "rule"]
 _NAME: Final = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")

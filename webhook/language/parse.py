@@ -8,7 +8,6 @@ blanked without a word. Never raises for a bad text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from lark import Token, Tree
@@ -22,6 +21,7 @@ from webhook.language.scan import DEEPEST, MOST, Piece, Scanned, scan
 from webhook.language.syntax import File, Source, Span, Statement
 from webhook.language.trees import Builder
 from webhook.language.words import STATEMENTS, TOP
+from webhook.model.values import dataclass
 
 LARGEST: Final = 256 * 1024
 """Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""

@@ -7,7 +7,7 @@ doubt: a route does not match, a deny denies and says why; each failure is hande
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 
@@ -25,6 +25,7 @@ from webhook.language.kinds import DeclaredKind
 from webhook.language.scenes import Scene
 from webhook.language.settings import PolicySettings
 from webhook.model.queues import Quotas
+from webhook.model.values import dataclass
 
 __all__ = [
     "Denial",

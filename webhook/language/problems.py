@@ -7,10 +7,11 @@ so that a message can be shown on one line and a help be applied by an editor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from webhook.language.codes import CODES, Severity
 from webhook.language.syntax import Span
+from webhook.model.values import dataclass
 
 __all__ = ["Fix", "PolicyErrors", "Problem", "Severity", "has_errors", "problem", "sorted_problems"]
 

@@ -8,13 +8,14 @@ named, not read: the language knows no disk.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from webhook.language.conditions import Condition
 from webhook.language.paths import Key
 from webhook.model.quantity import Amount
+from webhook.model.values import dataclass
 
 NOTHING: Mapping[str, Amount] = MappingProxyType({})
 ANYONE = "anyone"

@@ -7,7 +7,7 @@ variables, and this table is where the two meet.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final
@@ -16,6 +16,7 @@ from webhook.language.schemas import object_shape, record
 from webhook.language.shapes import INT, REQUESTS, STRING, ListOf, MapOf, Shape
 from webhook.model.kinds import BUILT_IN, Kind
 from webhook.model.quantity import Amount
+from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from webhook.language.flavors import is_label_key
@@ -13,6 +12,7 @@ from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Mode, QueueLabel, Source, Span
 from webhook.language.texts import read_text
 from webhook.model.kinds import Key
+from webhook.model.values import dataclass
 
 _MODES: Final = ("enforce", "audit")
 

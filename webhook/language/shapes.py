@@ -8,8 +8,10 @@ asks again there. ANY expects nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
+
+from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ whoever reads trees imports all from here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from webhook.language.leaves import Bound, Number, Path, Source, Span, Text, Word
@@ -67,6 +67,7 @@ from webhook.language.syntax_tests import (
     SubmitFile,
     Test,
 )
+from webhook.model.values import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

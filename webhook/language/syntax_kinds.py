@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from webhook.language.leaves import Number, Path, Span, Text, Word
+from webhook.model.values import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

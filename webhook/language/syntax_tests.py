@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from webhook.language.leaves import Number, Path, Span, Text, Word
 from webhook.language.syntax_queues import Bounded
+from webhook.model.values import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

@@ -7,7 +7,6 @@ can also be had as a plain int of nano-units, which keeps `requests.gpu > 64` at
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 from webhook.language.expression import Call, Expression
@@ -16,6 +15,7 @@ from webhook.language.shapes import ANY, AmountOf, Shape
 from webhook.language.syntax import Span
 from webhook.language.values import Quantity
 from webhook.model.quantity import Amount
+from webhook.model.values import dataclass
 
 Run: TypeAlias = Callable[[Any], Any]
 """From a Scope, or a Frame, to a value."""

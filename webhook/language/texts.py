@@ -6,13 +6,13 @@ A message is cut into parts with their places in the file, so that a mistake ins
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from webhook.language.expression import Expression
 from webhook.language.parse import parse_expression
 from webhook.language.problems import Problem, problem
 from webhook.language.syntax import Source, Span, Text
+from webhook.model.values import dataclass
 
 _ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _PLAIN: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}

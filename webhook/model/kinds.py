@@ -6,8 +6,9 @@ for and how it is started lives in ``workloads``; a kind declared in a policy re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from webhook.model.values import dataclass
 
 Object: TypeAlias = dict[str, Any]
 """An object as the API server sends it, decoded once at the rim. Nobody changes one in place."""

@@ -7,8 +7,6 @@ it has. A file with mistakes in its text is not formatted: its problems are retu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lark import Token
 
 from webhook.language.expression import Refused
@@ -18,6 +16,7 @@ from webhook.language.format.items import read_items
 from webhook.language.format.lines import lay_out
 from webhook.language.parse import Parsed, parse
 from webhook.language.problems import Problem, Severity, problem
+from webhook.model.values import dataclass
 
 __all__ = ["Formatted", "NotProven", "format_text"]
 

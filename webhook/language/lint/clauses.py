@@ -8,7 +8,6 @@ a condition for which nothing is left of it cannot fail. At most 64 alternatives
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias, cast
 
 from webhook.language.access import resource_of
@@ -28,6 +27,7 @@ from webhook.language.expression import (
 from webhook.language.lint import literals as lit
 from webhook.language.lint.literals import Constant, How, Path
 from webhook.model.quantity import NANO, QuantityError, parse_quantity
+from webhook.model.values import dataclass
 
 Clause: TypeAlias = frozenset[lit.Literal]
 Clauses: TypeAlias = tuple[Clause, ...]

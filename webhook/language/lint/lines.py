@@ -6,7 +6,6 @@ Each rests on the numbers of the policy: what a queue can hold at most, which pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from webhook.language.lint.capacity import Capacity
@@ -15,6 +14,7 @@ from webhook.language.problems import Problem, problem
 from webhook.language.syntax import Block, Deadline, Limit, Preempt, Prefer, Queue, State
 from webhook.model import queues as model
 from webhook.model.quantity import format_quantity
+from webhook.model.values import dataclass
 
 _QUIETLY: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """What a flavor that does not name it lets through without a word."""

@@ -7,12 +7,13 @@ understood is an ``Opaque`` literal, equal only to itself: that keeps every conc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 from typing import Literal as Choice
 
 from webhook.language.expression import Expression
 from webhook.model.quantity import format_quantity
+from webhook.model.values import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
 Number: TypeAlias = int | float

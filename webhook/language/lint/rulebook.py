@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -23,6 +22,7 @@ from webhook.language.schemas import object_shape, shape_of
 from webhook.language.shapes import Each, Record, Shape
 from webhook.language.syntax import Accept, Deny, File, Route, Set, Span, Warn, Word
 from webhook.model.kinds import BUILT_IN, Kind
+from webhook.model.values import dataclass
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN}
 _ROUTED: Final = ("Job", "JobSet", "LeaderWorkerSet")
