@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.quota.building import job, n
 from webhook.language.check import load_policy
 from webhook.model.queues import Quotas
+from webhook.model.workload import Workload
 from webhook.quota.ledger import Ledger
 from webhook.quota.plan import Core
 from webhook.quota.tree import Tree
@@ -50,13 +52,9 @@ def test_what_is_free(policy: str, head: list[str], rows: list[list[str]]) -> No
 
 @pytest.mark.parametrize(("policy", "head", "rows"), _of("workload"))
 def test_who_starts(policy: str, head: list[str], rows: list[list[str]]) -> None:
-    assert head == ["workload", "queue", "cpu", "priority", "outcome"]
     core = Core(_quotas(policy))
     outcomes: dict[str, str] = {}
-    jobs = [
-        job(name, queue, cpu=int(cpu), priority=int(priority), place=float(at))
-        for at, (name, queue, cpu, priority, _outcome) in enumerate(rows)
-    ]
+    jobs = [_workload(at, dict(zip(head, row, strict=True))) for at, row in enumerate(rows)]
     early, rest = ([j for j in jobs if (j.name == "early") is first] for first in (True, False))
     for some in (early, rest):
         for each in some:
@@ -70,5 +68,11 @@ def test_who_starts(policy: str, head: list[str], rows: list[list[str]]) -> None
     assert outcomes == {row[0]: row[-1] for row in rows}
 
 
+def _workload(at: int, row: dict[str, str]) -> Workload:
+    name, cpu, priority = row["workload"], int(row["cpu"]), int(row["priority"])
+    one = job(name, row["queue"], cpu=cpu, priority=priority, place=float(at))
+    return replace(one, submitted_by=row.get("user", ""))
+
+
 def test_the_page_has_both_kinds_of_table() -> None:
-    assert (len(_of("held")), len(_of("workload"))) == (5, 5)
+    assert (len(_of("held")), len(_of("workload"))) == (5, 6)

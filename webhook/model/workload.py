@@ -83,6 +83,7 @@ class Workload:
     ``asks`` is what a start would need; ``holds`` maps pod set names to the number of pods charged now (empty while
     waiting and when finished). ``place`` orders the queue: seconds since the epoch with microseconds, from
     ``submitted``, else the creation time. ``admission`` is the record of the latest start, kept while it waits again.
+    ``owner`` is what controls it, as messages name it (``CronJob team-a/nightly``), or empty.
     """
 
     uid: Uid
@@ -99,6 +100,7 @@ class Workload:
     hold: str | None = None
     stamped: bool = True
     submitted_by: str = ""
+    owner: str = ""
     labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
     resource_version: str = ""
     deleting: bool = False

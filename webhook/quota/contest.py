@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
-from webhook.model.quantity import Amount
+from webhook.model.quantity import Amount, Amounts
 from webhook.model.workload import Uid, Workload
 from webhook.quota.flavors import Choice, Menu, assign
 from webhook.quota.ledger import Free, Ledger, Stage
-from webhook.quota.line import Line, Place, Waiting
+from webhook.quota.line import Group, Line, Place, Waiting
 from webhook.quota.order import Lines
 from webhook.quota.shape import Shape
 
@@ -157,6 +157,18 @@ class Contest:
         """Something changed in its line."""
         self._awake.setdefault(self.tree.roots[queue], set()).add(queue)
 
+    def account(self, queue: int, workload: Workload, amounts: Amounts) -> None:
+        """Count what it holds under the limits of its queue."""
+        self._look_at(self.lines.account(queue, workload, amounts))
+
+    def discount(self, uid: Uid) -> None:
+        """It holds nothing any more under any limit."""
+        self._look_at(self.lines.discount(uid))
+
+    def _look_at(self, queue: int | None) -> None:
+        if queue is not None:
+            self.wake(queue)
+
     def roots(self) -> list[int]:
         """Trees in which anything may have changed since the last pass; forgets them."""
         found = sorted(self.ledger.touched.union(self._awake))
@@ -180,6 +192,7 @@ class Contest:
         if charge is None or charge.stage is not Stage.PLANNED:
             return None
         self.ledger.release(uid)
+        self.discount(uid)
         self.seats[charge.queue].planned -= 1
         return self.planned[self.tree.roots[charge.queue]].pop(uid)
 
@@ -296,6 +309,14 @@ class Contest:
             entry = None if seat.planned or seat.blocked else seat.line.first()
             choice = self.judge(seat, entry.shape) if entry is not None else None
             return self._nominate(seat, entry, choice)
+        while (group := self._first_that_fits(seat)) is not None:
+            entry = seat.line.offer(group)
+            if entry is not None:
+                return self._nominate(seat, entry, group.shape.choice)
+        return None
+
+    def _first_that_fits(self, seat: Seat) -> Group | None:
+        """The first group that does; its first may still be at a limit, which the line is asked."""
         free, shift = seat.free(), self.ledger.shifts[seat.root]
         for block in seat.line.blocks:
             if not seat.may_fit(block.need(), free):
@@ -304,7 +325,7 @@ class Contest:
                 shape = group.shape
                 choice = shape.choice if shape.shift == shift else self.judge(seat, shape)
                 if choice is not None:
-                    return self._nominate(seat, group.first(), choice)
+                    return group
         return None
 
     def _nominate(self, seat: Seat, entry: Waiting | None, choice: Choice | None) -> Nominee | None:
@@ -332,6 +353,7 @@ class Contest:
         one = Planned(best.queue, best.entry.workload, best.choice)
         self.lines.remove(one.workload.uid)
         self.ledger.hold(one.workload.uid, one.queue, one.choice.charges, stage=Stage.PLANNED)
+        self.account(one.queue, one.workload, one.workload.total)
         self.seats[one.queue].planned += 1
         self.planned.setdefault(self.tree.roots[one.queue], {})[one.workload.uid] = one
         return one

@@ -15,6 +15,7 @@ from webhook.model.quantity import Amount
 from webhook.model.workload import Admission, Phase, Uid, Workload
 from webhook.quota.contest import Contest, Planned, Seat
 from webhook.quota.flavors import Option
+from webhook.quota.limits import OverLimit
 from webhook.quota.line import Waiting
 from webhook.quota.news import Balance, QueueStatus
 from webhook.quota.reasons import Because, Lack, Next, Reason
@@ -78,7 +79,7 @@ def front(contest: Contest, seat: Seat, count: int, now: float) -> tuple[Next, .
     planned = contest.planned.get(contest.tree.roots[seat.queue], {}) if seat.planned else {}
     mine = [(one.workload, 0) for one in planned.values() if one.queue == seat.queue]
     groups = islice(seat.line.groups(), count)
-    line = [(group.first().workload, group.live - 1) for group in groups]
+    line = [(group.example().workload, group.live - 1) for group in groups]
     return tuple(
         Next(workload, alike, waiting(contest, workload.uid, now))
         for workload, alike in (mine + line)[:count]
@@ -142,6 +143,9 @@ def _in_line(contest: Contest, entry: Waiting) -> Reason:
         return Reason(Because.NEVER_FITS, _uncovered(seat, entry.workload))
     if shape.never is not None:
         return Reason(Because.NEVER_FITS, shape.never.text)
+    over = _over(contest, seat, entry.workload)
+    if over is not None:
+        return Reason(Because.LIMIT, over.text, ahead=ahead, over=over)
     behind = _behind(contest, seat, entry)
     if behind is not None:
         text = f"waits behind {behind.title} in {behind.queue}"
@@ -156,6 +160,11 @@ def _uncovered(seat: Seat, workload: Workload) -> str:
     asked = {r for pods in workload.asks for r, amount in pods.total.items() if amount > 0}
     missing = sorted(r for r in asked - seat.menu.resources if not seat.menu.may_ignore(r))
     return f"no quota of {workload.queue} names {', '.join(missing)}"
+
+
+def _over(contest: Contest, seat: Seat, workload: Workload) -> OverLimit | None:
+    bounds = contest.lines.accounts.bounds[seat.queue]
+    return bounds.over(workload, workload.total) if bounds is not None else None
 
 
 def _behind(contest: Contest, seat: Seat, entry: Waiting) -> Workload | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from webhook.model.queues import Quotas
 from webhook.model.workload import Admission, Phase, Uid, Workload
 from webhook.quota import explain
-from webhook.quota.charging import admission_of, granted, held
+from webhook.quota.charging import admission_of, counted, counted_at_start, granted, held
 from webhook.quota.contest import Contest, Planned
 from webhook.quota.ledger import Ledger, Stage
 from webhook.quota.news import Plan, QueueStatus, Start
@@ -111,13 +111,16 @@ class Core:
 
     def _see_waiting(self, workload: Workload) -> None:
         planned = self._contest.planned_of(workload.uid)
-        if planned is not None and _same_wish(planned, workload):
+        if planned is not None and self._same_wish(planned.workload, workload):
             self._contest.replan(workload)
         elif workload.uid in self._lines:
             self._wait(workload)
         else:
             self.forget(workload.uid)
             self._wait(workload)
+
+    def _same_wish(self, planned: Workload, sight: Workload) -> bool:
+        return sight.hold is None and self._lines.alike(planned, sight)
 
     def _wait(self, workload: Workload) -> None:
         before = self._lines.entry(workload.uid)
@@ -140,6 +143,7 @@ class Core:
         charges = self._ledger.number_of(held(queue, workload))
         stage = Stage.STOPPING if going else Stage.RUNS
         self._ledger.hold(uid, node, charges, stage=stage)
+        self._contest.account(node, workload, counted(workload))
         self._charged[uid] = workload
         self._tallies[node].count(workload, 1)
 
@@ -167,6 +171,7 @@ class Core:
         self._orphans.pop(uid, None)
         self._drop_charged(uid)
         self._ledger.release(uid)
+        self._contest.discount(uid)
 
     def confirm(self, uid: Uid, resource_version: str) -> None:
         """The start was written, as this version of the object.
@@ -220,6 +225,8 @@ class Core:
         node = self._tree.nodes.get(grant.admission.queue)
         if node is not None and grant.admission.queue in self._quotas.queues:
             self._ledger.hold(uid, node, self._ledger.number_of(granted(grant.admission)))
+            amounts = counted_at_start(grant.latest, grant.admission)
+            self._contest.account(node, grant.latest, amounts)
 
     def plan(self, now: float) -> Plan:
         """One pass: decide to the fixed point, then start what fits beside what is stopping."""
@@ -251,6 +258,12 @@ class Core:
             return 0
         return self._lines.ahead(self._tree.nodes[queue], priority)
 
+    def waiting(self, queue: str) -> Mapping[tuple[int, str], int]:
+        """(Number of a limit on how many may wait in the queue, subject) → how many wait."""
+        if queue not in self._quotas.queues:
+            return {}
+        return dict(self._lines.by_subject[self._tree.nodes[queue]])
+
     def status(self) -> tuple[QueueStatus, ...]:
         """How every queue stands; its cost does not depend on how many wait."""
         granted_in: dict[str, int] = {}
@@ -279,14 +292,3 @@ class Core:
 def is_older(version: str, than: str) -> bool:
     """Whether one resource version comes before another; False where they do not compare."""
     return version.isdecimal() and than.isdecimal() and int(version) < int(than)
-
-
-def _same_wish(planned: Planned, sight: Workload) -> bool:
-    before = planned.workload
-    return (
-        sight.hold is None
-        and before.queue == sight.queue
-        and before.priority == sight.priority
-        and before.place == sight.place
-        and before.asks == sight.asks
-    )

@@ -12,12 +12,14 @@ from enum import Enum
 from webhook.model.quantity import Amount, format_quantity
 from webhook.model.queues import DEFAULT_FLAVOR
 from webhook.model.workload import Uid, Workload
+from webhook.quota.limits import OverLimit
 
 
 class Because(Enum):
     """The kinds, spelled as a policy's tests spell them; the last three are no reason to wait."""
 
     QUOTA = "quota"
+    LIMIT = "limit"
     ORDER = "order"
     HOLD = "hold"
     VICTIMS = "victims"
@@ -73,7 +75,7 @@ class Reason:
 
     ``lacks`` has one entry a flavor that was tried, its scarcest resource; ``behind`` is the
     workload it waits behind; ``ahead`` counts those before it in its queue; ``until`` is seconds
-    since the epoch.
+    since the epoch. ``over`` is the bound that stops it.
     """
 
     kind: Because
@@ -82,6 +84,7 @@ class Reason:
     behind: Uid | None = None
     ahead: int = 0
     until: float | None = None
+    over: OverLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from webhook.model.kinds import Key, Kind, Object
 from webhook.model.workload import Phase, PodSet, Uid, Workload
-from webhook.workloads.objects import labels, metadata, notes, place_in_line
+from webhook.workloads.objects import controller, labels, metadata, notes, place_in_line
 from webhook.workloads.record import admission_of
 
 
@@ -70,6 +70,7 @@ def workload(
         hold=marks.get(Key.HOLD),
         stamped=Key.SUBMITTED in marks,
         submitted_by=str(marks.get(Key.SUBMITTED_BY) or ""),
+        owner=controller(obj),
         labels=labels(obj),
         resource_version=str(about.get("resourceVersion") or ""),
         deleting=deleting,
