@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,10 +13,12 @@ import pytest
 from tests.quota.building import job, n
 from webhook.language.check import load_policy
 from webhook.model.queues import Quotas
-from webhook.model.workload import Workload
+from webhook.model.workload import Cause, Evicted, Workload
 from webhook.quota.ledger import Ledger
 from webhook.quota.plan import Core
+from webhook.quota.stops import late
 from webhook.quota.tree import Tree
+from webhook.workloads.stops import render_evicted
 
 PAGE = Path(__file__).parents[2] / "docs" / "quota.md"
 BLOCK = re.compile(r"```tide\n(?P<policy>.*?)```(?P<after>.*?)(?=```tide|\Z)", re.DOTALL)
@@ -75,4 +78,27 @@ def _workload(at: int, row: dict[str, str]) -> Workload:
 
 
 def test_the_page_has_both_kinds_of_table() -> None:
-    assert (len(_of("held")), len(_of("workload"))) == (5, 6)
+    assert (len(_of("held")), len(_of("workload"))) == (5, 7)
+
+
+def test_the_page_tells_of_every_field_of_a_stop() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    record = Evicted(Cause.NOT_READY, 1.0, "x", 1, 2.0, 3.0)
+    for field in json.loads(render_evicted(record)):
+        assert f"\n| `{field}` |" in text
+    for cause in Cause:
+        assert f"`{cause.value}`" in text
+
+
+def test_the_page_counts_retries_and_waits_as_the_core_does() -> None:
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    deadline = _quotas("queue a {\n quota { cpu 1 }\n ready within 10m retries 3\n}").queues["a"]
+    assert deadline.deadline is not None
+    one, waits, hold = job("x", "a", cpu=1), [], None
+    while hold is None:
+        record, hold = late(one, deadline.deadline, 0.0)
+        waits.append(record.not_before)
+        one = replace(one, evicted=record)
+    assert waits == [60.0, 120.0, 240.0, None]
+    assert "60 s, then 120 s, 240 s" in text
+    assert f"`{hold}`" in text

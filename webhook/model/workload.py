@@ -44,23 +44,56 @@ class Injected:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """One pod set of an admission: how many pods, which flavor for which resource, and the amounts charged in all."""
+    """One pod set of an admission: how many pods, which flavor for which resource, and the amounts charged in all.
+
+    ``done`` counts pods that had succeeded before this start; what has succeeded since was ready once.
+    """
 
     name: str
     count: int
     flavors: Mapping[str, str]
     amounts: Amounts
     injected: Injected = Injected()
+    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The record of a start, annotation ``tidegate.dev/admission``. ``at`` is RFC 3339 with microseconds."""
+    """The record of a start, annotation ``tidegate.dev/admission``.
+
+    ``at`` is RFC 3339 with microseconds; so is ``ready_at``, when all its pods were first ready, which is noted only
+    in queues that ask for it and empty till then.
+    """
 
     queue: str
     pod_sets: tuple[Assigned, ...]
     at: str
     revision: str
+    ready_at: str = ""
+
+
+class Cause(Enum):
+    """Why we stopped what ran."""
+
+    PREEMPTED = "preempted"
+    DRAINED = "drained"
+    NOT_READY = "not-ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """The record of the latest stop of ours, annotation ``tidegate.dev/evicted``. Times are seconds since the epoch.
+
+    ``count`` is how often in a row its pods were not ready in time, ``not_before`` when it may start again for that,
+    ``place`` the place it has in the line since. ``by`` names the workload it made room for.
+    """
+
+    cause: Cause
+    at: float
+    by: str = ""
+    count: int = 0
+    not_before: float | None = None
+    place: float | None = None
 
 
 class Phase(Enum):
@@ -83,7 +116,9 @@ class Workload:
     ``asks`` is what a start would need; ``holds`` maps pod set names to the number of pods charged now (empty while
     waiting and when finished). ``place`` orders the queue: seconds since the epoch with microseconds, from
     ``submitted``, else the creation time. ``admission`` is the record of the latest start, kept while it waits again.
-    ``owner`` is what controls it, as messages name it (``CronJob team-a/nightly``), or empty.
+    ``started_at`` is when it was started, in seconds since the epoch; None where nobody can tell. ``ready``: all its
+    pods are ready now; ``ready_at``: when they first were, as far as the record says. ``evicted`` tells of the latest
+    stop of ours. ``owner`` is what controls it, as messages name it (``CronJob team-a/nightly``), or empty.
     """
 
     uid: Uid
@@ -104,6 +139,10 @@ class Workload:
     labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
     resource_version: str = ""
     deleting: bool = False
+    started_at: float | None = None
+    ready: bool = False
+    ready_at: float | None = None
+    evicted: Evicted | None = None
 
     @property
     def total(self) -> Mapping[str, Amount]:

@@ -17,7 +17,7 @@ from webhook.quota.contest import Contest, Planned, Seat
 from webhook.quota.flavors import Option
 from webhook.quota.limits import OverLimit
 from webhook.quota.line import Waiting
-from webhook.quota.news import Balance, QueueStatus
+from webhook.quota.news import Balance, Eviction, QueueStatus
 from webhook.quota.reasons import Because, Lack, Next, Reason
 from webhook.quota.shape import Shape
 
@@ -99,6 +99,11 @@ def charged(workload: Workload) -> Reason:
     return Reason(Because.STARTED, f"started in {workload.queue}")
 
 
+def evicted(eviction: Eviction) -> Reason:
+    """We have told it to stop."""
+    return Reason(Because.STOPPING, f"stopping: {eviction.text}")
+
+
 def queue_gone(workload: Workload) -> Reason:
     """No policy knows its queue."""
     return Reason(Because.QUEUE_GONE, f"queue {workload.queue} is in no policy")
@@ -112,14 +117,29 @@ def waiting(contest: Contest, uid: Uid, now: float) -> Reason:
     entry = contest.lines.entry(uid)
     if entry is None:
         return Reason(Because.UNKNOWN, "not known here")
-    if entry.workload.hold is not None:
-        why = f": {entry.workload.hold}" if entry.workload.hold else ""
-        return Reason(Because.HOLD, f"on hold{why}")
-    until = contest.lines.until(uid)
-    if until is not None:
-        seconds = max(0, round(until - now))
-        return Reason(Because.BACKOFF, f"tried again in {seconds} s", until=until)
-    return _in_line(contest, entry)
+    return _beside(contest, entry.workload, now) or _in_line(contest, entry)
+
+
+def _beside(contest: Contest, workload: Workload, now: float) -> Reason | None:
+    """On hold itself, or its queue, or in backoff."""
+    halt = contest.lines.menus[contest.lines.node(workload)].queue.halt
+    if workload.hold is not None:
+        return Reason(Because.HOLD, _because("on hold", workload.hold))
+    if halt is not None:
+        verb = "drains" if halt.drains else "is on hold"
+        return Reason(Because.HOLD, _because(f"queue {workload.queue} {verb}", halt.reason))
+    until = contest.lines.until(workload.uid)
+    if until is None:
+        return None
+    late = workload.evicted.count if workload.evicted is not None else 0
+    text = f"tried again in {max(0, round(until - now))} s"
+    if late:
+        text += f", not ready in time {late} {'time' if late == 1 else 'times'}"
+    return Reason(Because.BACKOFF, text, until=until)
+
+
+def _because(what: str, why: str) -> str:
+    return f"{what}: {why}" if why else what
 
 
 def _victims(contest: Contest, planned: Planned) -> Reason:

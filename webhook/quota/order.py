@@ -42,6 +42,7 @@ class Lines:
         self._entries: dict[Uid, Waiting] = {}
         self._delays: dict[Uid, float] = {}
         self._timers: list[tuple[float, Uid]] = []
+        self._now = float("-inf")
 
     def __contains__(self, uid: object) -> bool:
         return uid in self._entries
@@ -70,7 +71,9 @@ class Lines:
         entry = Waiting(workload, self._intern(node, workload))
         self._entries[workload.uid] = entry
         self._count_waiting(node, workload, 1)
-        if workload.hold is not None or workload.uid in self._delays:
+        self._heed_backoff(workload)
+        halted = self.menus[node].queue.halt is not None
+        if halted or workload.hold is not None or workload.uid in self._delays:
             _count(self._beside[node], workload.priority, 1)
             return False
         return self.lines[node].add(entry)
@@ -98,6 +101,13 @@ class Lines:
             if isinstance(crowd, Crowd):
                 self.lines[released.node].sort_in(crowd)
         return released.node if released.let_back else None
+
+    def _heed_backoff(self, workload: Workload) -> None:
+        """What its record says of when it may start again holds beside other delays."""
+        until = not_before(workload)
+        if until > max(self._now, self._delays.get(workload.uid, until - 1)):
+            self._delays[workload.uid] = until
+            heappush(self._timers, (until, workload.uid))
 
     def remove(self, uid: Uid) -> Waiting | None:
         """It waits no longer; a backoff of it is forgotten, too."""
@@ -129,6 +139,7 @@ class Lines:
         entry = self._entries.get(uid)
         if entry is None:
             return
+        until = max(until, not_before(entry.workload))
         self._delays[uid] = until
         heappush(self._timers, (until, uid))
         if entry.group is not None:
@@ -146,6 +157,7 @@ class Lines:
 
     def due(self, now: float) -> Iterator[int]:
         """Put those back whose backoff has ended; their queues."""
+        self._now = now
         while self._timers and self._timers[0][0] <= now:
             until, uid = heappop(self._timers)
             if self._delays.get(uid) != until:
@@ -182,6 +194,12 @@ def _bounds(menu: Menu) -> Bounds | None:
     return bounds if bounds.limits else None
 
 
+def not_before(workload: Workload) -> float:
+    """When it may start again after pods that were not ready in time; long ago for most."""
+    until = workload.evicted.not_before if workload.evicted is not None else None
+    return until if until is not None else float("-inf")
+
+
 def _alike(one: Workload, other: Workload) -> bool:
     """Whether they stand in the same place for the same thing."""
     return (
@@ -189,6 +207,7 @@ def _alike(one: Workload, other: Workload) -> bool:
         and one.priority == other.priority
         and one.place == other.place
         and (one.hold is None) == (other.hold is None)
+        and not_before(one) == not_before(other)
         and (one.asks is other.asks or one.asks == other.asks)
     )
 

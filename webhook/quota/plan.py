@@ -16,9 +16,10 @@ from webhook.quota import explain
 from webhook.quota.charging import admission_of, counted, counted_at_start, granted, held
 from webhook.quota.contest import Contest, Planned
 from webhook.quota.ledger import Ledger, Stage
-from webhook.quota.news import Plan, QueueStatus, Start
+from webhook.quota.news import Eviction, Plan, QueueStatus, Start
 from webhook.quota.order import Lines
 from webhook.quota.reasons import Next, Reason
+from webhook.quota.stops import Stop, Stops
 from webhook.quota.tree import Tree
 
 
@@ -32,7 +33,7 @@ class Grant:
 
     def is_undone_by(self, sight: Workload) -> bool:
         """Whether the sight is later than the write, so that it waits again."""
-        return self.version is not None and is_older(self.version, sight.resource_version)
+        return is_later(sight, self.version)
 
 
 class Core:
@@ -40,13 +41,16 @@ class Core:
 
     Life of a workload: ``see`` it waiting → ``plan`` returns its start, which is charged from then
     on → the loop writes it and calls ``confirm`` (or ``refused``) → ``see`` it started → ``see``
-    it stopping or finished, or ``forget`` it.
+    it stopping or finished, or ``forget`` it. A stop goes the same way: ``plan`` returns its
+    eviction, which is told once and counts as stopping from then on.
     """
 
     def __init__(self, quotas: Quotas) -> None:
         self._grants: dict[Uid, Grant] = {}
         self._charged: dict[Uid, Workload] = {}
         self._orphans: dict[Uid, Workload] = {}
+        self._stopped: dict[Uid, Stop] = {}
+        self._stops = Stops(quotas)
         self._build(quotas)
 
     def _build(self, quotas: Quotas) -> None:
@@ -55,6 +59,7 @@ class Core:
         self._ledger = Ledger(self._tree)
         self._lines = Lines(self._tree)
         self._contest = Contest(self._ledger, self._lines)
+        self._stops.obey(quotas)
         self._tallies = [explain.Tally() for _ in self._tree.queues]
 
     @property
@@ -139,6 +144,13 @@ class Core:
         self._orphans.pop(uid, None)
         self._drop_charged(uid)
         going = workload.phase is Phase.STOPPING or workload.deleting
+        if going or self._runs_again(workload):
+            self._stopped.pop(uid, None)
+        if going:
+            self._stops.forget(uid)
+        elif uid not in self._stopped:
+            self._stops.watch(workload)
+        going = going or uid in self._stopped
         queue = self._quotas.queues[workload.queue]
         charges = self._ledger.number_of(held(queue, workload))
         stage = Stage.STOPPING if going else Stage.RUNS
@@ -146,6 +158,11 @@ class Core:
         self._contest.account(node, workload, counted(workload))
         self._charged[uid] = workload
         self._tallies[node].count(workload, 1)
+
+    def _runs_again(self, sight: Workload) -> bool:
+        """Somebody undid our stop."""
+        stop = self._stopped.get(sight.uid)
+        return stop is not None and is_later(sight, stop.version)
 
     def _drop_charged(self, uid: Uid) -> None:
         old = self._charged.pop(uid, None)
@@ -169,15 +186,21 @@ class Core:
         self._contest.unplan(uid)
         self._grants.pop(uid, None)
         self._orphans.pop(uid, None)
+        self._stopped.pop(uid, None)
+        self._stops.forget(uid)
         self._drop_charged(uid)
         self._ledger.release(uid)
         self._contest.discount(uid)
 
     def confirm(self, uid: Uid, resource_version: str) -> None:
-        """The start was written, as this version of the object.
+        """The start, or the stop, was written, as this version of the object.
 
-        It stays charged until a sight shows it started, or shows it waiting in a newer version.
+        It stays charged until a sight shows it started, or shows it waiting in a newer version; or
+        stopping until a sight shows that, or shows it running in a newer version.
         """
+        if uid in self._stopped:
+            self._stopped[uid].version = resource_version
+            self._see_charged(self._charged[uid])
         grant = self._grants.get(uid)
         if grant is None:
             return
@@ -189,8 +212,14 @@ class Core:
         """The start was not written: give back its charge; it waits again, in backoff till then.
 
         In backoff it blocks nobody, not even a strict queue; it keeps its place in the line.
-        Without a start to take back (a planned or waiting one), it is only the backoff.
+        Without a start to take back (a planned or waiting one), it is only the backoff. If it was
+        a stop that was not written, it runs on, and is not told to stop again before that.
         """
+        if uid in self._charged:
+            self._stopped.pop(uid, None)
+            self._stops.postpone(uid, until)
+            self._see_charged(self._charged[uid])
+            return
         grant = self._grants.get(uid)
         planned = self._contest.planned_of(uid)
         if grant is not None or planned is not None:
@@ -232,10 +261,19 @@ class Core:
         """One pass: decide to the fixed point, then start what fits beside what is stopping."""
         for queue in self._lines.due(now):
             self._contest.wake(queue)
+        evictions = [self._stop(eviction) for eviction in self._stops.due(now)]
         starts = [
             self._grant(one) for root in self._contest.roots() for one in self._contest.run(root)
         ]
-        return Plan(tuple(starts), again_at=self._lines.next_due())
+        moments = [m for m in (self._lines.next_due(), self._stops.next_due()) if m is not None]
+        again_at, ready = min(moments, default=None), self._stops.unmarked(now)
+        return Plan(tuple(starts), tuple(evictions), again_at, ready)
+
+    def _stop(self, eviction: Eviction) -> Eviction:
+        """From now on it counts as stopping."""
+        self._stopped[eviction.workload.uid] = Stop(eviction)
+        self._see_charged(eviction.workload)
+        return eviction
 
     def _grant(self, one: Planned) -> Start:
         admission = admission_of(one.workload, one.choice, self._quotas.revision)
@@ -246,6 +284,8 @@ class Core:
         """Why it does not run, as things stand now; ``Because.STARTED`` if it does."""
         if uid in self._grants:
             return explain.starting(self._grants[uid].admission)
+        if uid in self._stopped:
+            return explain.evicted(self._stopped[uid].eviction)
         if uid in self._charged:
             return explain.charged(self._charged[uid])
         if uid in self._orphans:
@@ -281,12 +321,17 @@ class Core:
         return {names[s.queue]: explain.front(self._contest, s, count, now) for s in seats}
 
     def unconfirmed(self) -> tuple[Uid, ...]:
-        """Starts that no sight has shown yet, oldest first: the loop asks again after a while."""
-        return tuple(self._grants)
+        """Starts and stops that no sight has shown yet, oldest first: the loop asks again after a while."""
+        return (*self._grants, *self._stopped)
 
     def orphans(self) -> tuple[Workload, ...]:
         """Workloads whose queue the policy does not have: charged nowhere, never started."""
         return tuple(self._orphans.values())
+
+
+def is_later(sight: Workload, version: str | None) -> bool:
+    """Whether a sight came after that write of ours."""
+    return version is not None and is_older(version, sight.resource_version)
 
 
 def is_older(version: str, than: str) -> bool:

@@ -14,7 +14,7 @@ from webhook.model.patch import NO_PATCH, Patch, drop, put
 from webhook.model.workload import Admission, Injected, PodSet, Workload
 from webhook.workloads.adapter import Growth
 from webhook.workloads.life import Life, workload
-from webhook.workloads.objects import count, is_true, mapping, ordinal
+from webhook.workloads.objects import count, is_true, mapping, ordinal, read_time
 from webhook.workloads.record import NOTHING_INJECTED, admission_of, injected_into
 from webhook.workloads.requests import pod_requests
 from webhook.workloads.templates import Path, own_selector
@@ -57,6 +57,8 @@ class JobAdapter:
             ending=is_true(obj, *ENDING),
             live={MAIN: live(obj)},
             granted={MAIN: max(remaining, _surviving(obj))},
+            ready=_all_ready(obj, remaining),
+            started_at=read_time(mapping(obj, "status").get("startTime")),
         )
         return workload(self.kind, obj, asks, life, queue=queue, priority=priority)
 
@@ -71,6 +73,9 @@ class JobAdapter:
         """Up to Kubernetes 1.35 nobody else takes the start time away, and while it is there the template is fixed."""
         stopped = self.suspended(obj) and is_true(obj, "Suspended") and pods_left(obj) == 0
         return drop(obj, START_TIME) if stopped else NO_PATCH
+
+    def succeeded(self, obj: Object) -> Mapping[str, int]:
+        return {MAIN: count(mapping(obj, "status"), "succeeded", 0, "status")}
 
     def grown(self, old: Object, new: Object) -> Growth | None:
         # A status sent with an edit is dropped later, by the API server: who lies there ("all done") must not grow.
@@ -163,6 +168,22 @@ def _in_the_making(obj: Object) -> int:
     if record is not None:
         most = _granted(record)
     return most if left is None else min(most, left)
+
+
+def _all_ready(obj: Object, remaining: int) -> bool:
+    """Whether all pods it should run are ready; what has succeeded since the start was ready, too.
+
+    Without the latter a Job of many short pods would never seem ready: some are always just beginning.
+    """
+    ready = count(mapping(obj, "status"), "ready", 0, "status")
+    if ready >= remaining:
+        return True
+    record = admission_of(obj)
+    if record is None:
+        return False
+    done = sum(pods.done for pods in record.pod_sets)
+    since = count(mapping(obj, "status"), "succeeded", 0, "status") - done
+    return ready + since >= _granted(record)
 
 
 def _surviving(obj: Object) -> int:

@@ -34,6 +34,7 @@ def start(
     read. What an earlier start injected is taken out again, to the letter; the record says what this one injects.
     """
     earlier, paths = admission_of(obj), dict(adapter.templates(obj))
+    done = adapter.succeeded(obj)
     patch: Patch = ()
     written = []
     for pods in admission.pod_sets:
@@ -41,7 +42,7 @@ def start(
         path = paths.pop(pods.name)
         ops, injected = inject(obj, path, injected_into(earlier, pods.name), chosen)
         patch += ops
-        written.append(replace(pods, injected=injected))
+        written.append(replace(pods, injected=injected, done=done.get(pods.name, 0)))
     for name, path in paths.items():  # nothing of these starts now, but a restart may run them
         patch += inject(obj, path, injected_into(earlier, name), ())[0]
     record = replace(admission, pod_sets=tuple(written))
