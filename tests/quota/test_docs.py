@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.quota.building import job, n
+from tests.quota.building import job, n, pods, running
 from webhook.language.check import load_policy
 from webhook.model.queues import Quotas
-from webhook.model.workload import Cause, Evicted, Workload
+from webhook.model.workload import Cause, Evicted, Uid, Workload
 from webhook.quota.ledger import Ledger
 from webhook.quota.plan import Core
 from webhook.quota.stops import late
@@ -25,13 +25,27 @@ BLOCK = re.compile(r"```tide\n(?P<policy>.*?)```(?P<after>.*?)(?=```tide|\Z)", r
 
 
 def _tables() -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Every table below a policy, up to the next policy."""
     for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
-        rows = [
-            [cell.strip() for cell in line.strip("|").split("|")]
-            for line in block["after"].splitlines()
-            if line.startswith("|")
-        ]
-        yield block["policy"], rows[0], rows[2:]
+        for table in re.findall(r"(?:^\|.*\n)+", block["after"], re.MULTILINE):
+            rows = [
+                [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
+            ]
+            yield block["policy"], rows[0], rows[2:]
+
+
+@pytest.mark.parametrize(
+    ("count", "each", "fewest", "outcome"),
+    [row for _policy, head, rows in _tables() if head[0] == "pods" for row in rows],
+)
+def test_starts_in_part(count: str, each: str, fewest: str, outcome: str) -> None:
+    core = Core(_quotas("queue team { quota { cpu 10 } }"))
+    core.see(running(job("r", "team", cpu=3)))
+    asked = replace(pods(count=int(count), cpu=int(each)), min_count=int(fewest))
+    core.see(job("x", "team", asked))
+    starts = core.plan(0.0).starts
+    found = [f"{start.admission.pod_sets[0].count} pods" for start in starts]
+    assert outcome == (found[0] if found else core.reason(Uid("x"), 0.0).text)
 
 
 def _of(kind: str) -> list[tuple[str, list[str], list[list[str]]]]:

@@ -21,17 +21,28 @@ _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PodSet:
-    """Pods of one template. ``requests`` is per pod; ``count`` is how many run at once."""
+    """Pods of one template. ``requests`` is per pod; ``count`` is how many run at once.
+
+    ``min_count``: it may start with so few where not all fit. ``flavors``, resource → flavor, are those it must take,
+    because pods of it run there already.
+    """
 
     name: str
     count: int
     requests: Amounts
     node_selector: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+    min_count: int | None = None
+    flavors: Mapping[str, str] | None = None
 
     @property
     def total(self) -> Amounts:
         """What all its pods ask for together."""
         return times(self.requests, self.count)
+
+    @property
+    def fewest(self) -> int:
+        """With how many pods it may start."""
+        return self.count if self.min_count is None else min(self.min_count, self.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +126,13 @@ class Workload:
 
     ``asks`` is what a start would need; ``holds`` maps pod set names to the number of pods charged now (empty while
     waiting and when finished). ``place`` orders the queue: seconds since the epoch with microseconds, from
-    ``submitted``, else the creation time. ``admission`` is the record of the latest start, kept while it waits again.
-    ``started_at`` is when it was started, in seconds since the epoch; None where nobody can tell. ``ready``: all its
-    pods are ready now; ``ready_at``: when they first were, as far as the record says. ``evicted`` tells of the latest
-    stop of ours. ``owner`` is what controls it, as messages name it (``CronJob team-a/nightly``), or empty.
+    ``submitted``, else the creation time. ``admission`` is the record of the latest start, kept while it waits again;
+    ``evicted`` that of the latest stop of ours. ``owner`` is what controls it, as messages name it
+    (``CronJob team-a/nightly``), or empty.
+
+    Of a started one: ``started_at`` is when it was started, in seconds since the epoch, None where nobody can tell;
+    ``ready``, that all its pods are ready now; ``ready_at``, when they first were, as far as the record says;
+    ``growth``, the pods it asks for beyond those it was granted.
     """
 
     uid: Uid
@@ -143,11 +157,21 @@ class Workload:
     ready: bool = False
     ready_at: float | None = None
     evicted: Evicted | None = None
+    growth: tuple[PodSet, ...] = ()
 
     @property
     def total(self) -> Mapping[str, Amount]:
         """What it asks for in all, over all pod sets."""
         return add(*(pods.total for pods in self.asks)) if self.asks else NOTHING
+
+    @property
+    def least(self) -> Mapping[str, Amount]:
+        """The same with as few pods as it may start with."""
+        return (
+            add(*(times(pods.requests, pods.fewest) for pods in self.asks))
+            if self.asks
+            else NOTHING
+        )
 
     @property
     def title(self) -> str:

@@ -105,6 +105,16 @@ class Bounds:
         if bucket.idle:
             self._buckets[bucket.at].pop(bucket.subject, None)
 
+    def room(self, workload: Workload, each: Amounts) -> int | None:
+        """For how many of its pods, each asking for so much, there is room; None: for any number."""
+        whose, found = self.whose(workload), []
+        for limit, known, subject in zip(self.limits, self._buckets, whose, strict=True):
+            used = known[subject].used if subject in known else {}
+            for resource, bound in limit.resources.items():
+                if each.get(resource):
+                    found.append((bound - used.get(resource, 0)) // each[resource])
+        return min(found, default=None)
+
     def every(self) -> Iterator[Bucket]:
         """All buckets that say anything."""
         return (bucket for known in self._buckets for bucket in known.values())

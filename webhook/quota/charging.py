@@ -12,6 +12,7 @@ from webhook.model.quantity import Amount, Amounts, add, times
 from webhook.model.queues import FlavorResource, Queue
 from webhook.model.workload import Admission, Assigned, Workload
 from webhook.quota.flavors import Choice, grouped
+from webhook.quota.partial import counts
 
 
 def held(queue: Queue, workload: Workload) -> Mapping[FlavorResource, Amount]:
@@ -91,11 +92,13 @@ def admission_of(workload: Workload, choice: Choice, revision: str) -> Admission
         pod_sets=tuple(
             Assigned(
                 name=pods.name,
-                count=pods.count,
+                count=count,
                 flavors={r: option.flavor for option in options for r in option.amounts},
                 amounts={r: amount for option in options for r, amount in option.amounts.items()},
             )
-            for pods, options in zip(workload.asks, choice.options, strict=True)
+            for pods, options, count in zip(
+                workload.asks, choice.options, counts(workload, choice), strict=True
+            )
         ),
         at="",
         revision=revision,

@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 from webhook.model.quantity import Amount, Amounts
 from webhook.model.workload import Uid, Workload
-from webhook.quota.flavors import Choice, Menu, assign
+from webhook.quota.flavors import Choice, Menu
 from webhook.quota.ledger import Free, Ledger, Stage
 from webhook.quota.line import Group, Line, Place, Waiting
 from webhook.quota.order import Lines
+from webhook.quota.partial import taken, within
 from webhook.quota.shape import Shape
 
 Key: TypeAlias = tuple[int, Place]
@@ -331,6 +332,9 @@ class Contest:
     def _nominate(self, seat: Seat, entry: Waiting | None, choice: Choice | None) -> Nominee | None:
         if entry is None or choice is None:
             return None
+        bounds = self.lines.accounts.bounds[seat.queue]
+        if bounds is not None and entry.shape.partial is not None:
+            choice = within(bounds, entry.workload, choice)
         height = self.ledger.afterwards.height(seat.queue, choice.charges)
         return Nominee((height, entry.place), seat.queue, entry, choice)
 
@@ -345,7 +349,7 @@ class Contest:
         ):
             return None
         self.verdicts += 1
-        shape.choice = assign(seat.menu, shape.wants, seat.free())
+        shape.choice = shape.assign(seat.free())
         shape.shift, shape.returned = shift, returned
         return shape.choice
 
@@ -353,7 +357,7 @@ class Contest:
         one = Planned(best.queue, best.entry.workload, best.choice)
         self.lines.remove(one.workload.uid)
         self.ledger.hold(one.workload.uid, one.queue, one.choice.charges, stage=Stage.PLANNED)
-        self.account(one.queue, one.workload, one.workload.total)
+        self.account(one.queue, one.workload, taken(one.workload, one.choice))
         self.seats[one.queue].planned += 1
         self.planned.setdefault(self.tree.roots[one.queue], {})[one.workload.uid] = one
         return one
@@ -384,7 +388,7 @@ class Contest:
             seat.blocked = False
         elif not (still and seat.blocked and not shape.fickle):
             self.verdicts += 1
-            seat.blocked = assign(seat.menu, shape.wants, seat.bare()) is None
+            seat.blocked = shape.assign(seat.bare()) is None
         if shape is not None and seat.blocked and shape.ideal is not None:
             own = seat.own()
             ours = ((number, min(amount, own[number])) for number, amount in shape.ideal.charges)

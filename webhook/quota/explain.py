@@ -173,7 +173,7 @@ def _in_line(contest: Contest, entry: Waiting) -> Reason:
     lacks = _lacks(contest, seat, shape)
     if not lacks:
         return Reason(Because.ORDER, "fits, next in a moment", ahead=ahead)
-    return Reason(Because.QUOTA, quota_text(lacks), lacks=lacks, ahead=ahead)
+    return Reason(Because.QUOTA, _least(shape, quota_text(lacks)), lacks=lacks, ahead=ahead)
 
 
 def _uncovered(seat: Seat, workload: Workload) -> str:
@@ -184,7 +184,7 @@ def _uncovered(seat: Seat, workload: Workload) -> str:
 
 def _over(contest: Contest, seat: Seat, workload: Workload) -> OverLimit | None:
     bounds = contest.lines.accounts.bounds[seat.queue]
-    return bounds.over(workload, workload.total) if bounds is not None else None
+    return bounds.over(workload, workload.least) if bounds is not None else None
 
 
 def _behind(contest: Contest, seat: Seat, entry: Waiting) -> Workload | None:
@@ -205,15 +205,20 @@ def quota_text(lacks: Sequence[Lack]) -> str:
     return "; ".join(f"needs {lack.asks}, {lack.text}" for lack in lacks)
 
 
+def _least(shape: Shape, text: str) -> str:
+    """Who may start with fewer pods needs what these need."""
+    return text.replace("needs ", "needs at least ") if shape.partial is not None else text
+
+
 def _lacks(contest: Contest, seat: Seat, shape: Shape) -> tuple[Lack, ...]:
     """What the first pod set that finds no flavor is short of, on each flavor it tried."""
     numbers = {
-        n for want in shape.wants for o in want.groups for each in o for n, _ in each.charges
+        n for want in shape.least_wants for o in want.groups for each in o for n, _ in each.charges
     }
     frees = seat.frees(sorted(numbers))
     free = {number: amount for number, (amount, _held_back) in frees.items()}
     taken: dict[int, Amount] = {}
-    for want in shape.wants:
+    for want in shape.least_wants:
         mine: list[Option] = []
         for options in want.groups:
             fitting = [o for o in options if not _short(free, o, taken)]

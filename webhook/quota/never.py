@@ -15,6 +15,7 @@ from webhook.model.queues import DEFAULT_FLAVOR, Limit
 from webhook.model.workload import PodSet
 from webhook.quota.flavors import Menu, Option, Wants
 from webhook.quota.limits import JOBS, alone_over
+from webhook.quota.partial import at_least
 from webhook.quota.tree import Tree
 
 
@@ -59,7 +60,7 @@ class NeverFits:
 
 def never_fits(tree: Tree, queue: str, pod_sets: Sequence[PodSet]) -> NeverFits | None:
     """The first thing that rules it out; None where it may fit, or where a resource is uncovered."""
-    menu = Menu(tree, tree.nodes[queue])
+    menu, pod_sets = Menu(tree, tree.nodes[queue]), at_least(pod_sets)
     wants = [menu.wants(pods) for pods in pod_sets]
     whole = [want for want in wants if want is not None]
     return ruled_out(menu, pod_sets, whole) if len(whole) == len(wants) else None

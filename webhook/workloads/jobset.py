@@ -93,6 +93,9 @@ class JobSetAdapter:
     def succeeded(self, obj: Object) -> Mapping[str, int]:
         return {}
 
+    def resized(self, obj: Object, pods: Mapping[str, int]) -> Patch:
+        return NO_PATCH
+
     def grown(self, old: Object, new: Object) -> Growth | None:
         was, wants = self.pod_sets(old), self.pod_sets(new)
         before = {pods.name: pods.count for pods in was}

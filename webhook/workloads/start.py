@@ -47,7 +47,17 @@ def start(
         patch += inject(obj, path, injected_into(earlier, name), ())[0]
     record = replace(admission, pod_sets=tuple(written))
     head = (locked(obj), *put(obj, SUSPEND, False), *put(obj, RECORD, render_admission(record)))
-    return head + patch
+    return (*head, *_sized(adapter, obj, record), *patch)
+
+
+def grow(adapter: Adapter, obj: Object, admission: Admission) -> Patch:
+    """The one write that lets a started workload grow to the counts of ``admission``, its record from then on."""
+    written = put(obj, RECORD, render_admission(admission))
+    return (locked(obj), *written, *_sized(adapter, obj, admission))
+
+
+def _sized(adapter: Adapter, obj: Object, admission: Admission) -> Patch:
+    return adapter.resized(obj, {pods.name: pods.count for pods in admission.pod_sets})
 
 
 def reopen(adapter: Adapter, obj: Object, start: Patch) -> Patch:
