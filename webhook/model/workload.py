@@ -174,6 +174,11 @@ class Workload:
         )
 
     @property
+    def jobs(self) -> int:
+        """As how many workloads it counts under a limit: as none where it is the growth of another."""
+        return 0 if any(pods.flavors is not None for pods in self.asks) else 1
+
+    @property
     def title(self) -> str:
         """How messages name it: ``Job team-a/train``."""
         return f"{self.kind.name} {self.namespace}/{self.name}"

@@ -33,7 +33,8 @@ class Crowd(Group):
 
     def __init__(self, first: Waiting, bounds: Bounds) -> None:
         super().__init__(first.workload.priority, first.shape)
-        self._bounds, self._asked, self._jobs = bounds, first.workload.least, 1
+        self._bounds = bounds
+        self._asked, self._jobs = first.workload.least, first.workload.jobs
         self._lanes: dict[Whose, Lane] = {}
         self._heads: list[Waiting] = []
         """Of every open lane its first, and others that no longer are."""

@@ -7,7 +7,7 @@ advance, and nothing walks over those who wait.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 
@@ -99,6 +99,14 @@ def charged(workload: Workload) -> Reason:
     return Reason(Because.STARTED, f"started in {workload.queue}")
 
 
+def growing(contest: Contest, growth: Uid, now: float, workload: Workload) -> Reason:
+    """It runs, and waits for more pods."""
+    inner = waiting(contest, growth, now)
+    more = _pods(sum(pods.count for pods in workload.growth))
+    text = f"started in {workload.queue}, {more} more: {inner.text}"
+    return replace(inner, kind=Because.STARTED, text=text)
+
+
 def evicted(eviction: Eviction) -> Reason:
     """We have told it to stop."""
     return Reason(Because.STOPPING, f"stopping: {eviction.text}")
@@ -184,7 +192,7 @@ def _uncovered(seat: Seat, workload: Workload) -> str:
 
 def _over(contest: Contest, seat: Seat, workload: Workload) -> OverLimit | None:
     bounds = contest.lines.accounts.bounds[seat.queue]
-    return bounds.over(workload, workload.least) if bounds is not None else None
+    return bounds.over(workload, workload.least, workload.jobs) if bounds is not None else None
 
 
 def _behind(contest: Contest, seat: Seat, entry: Waiting) -> Workload | None:

@@ -43,6 +43,19 @@ class Eviction:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """More pods for a started workload; what they need is charged already.
+
+    ``uid`` is that of the growth, for ``confirm`` and ``refused``; ``admission`` is the record of
+    the whole workload from then on.
+    """
+
+    uid: Uid
+    workload: Workload
+    admission: Admission
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The outcome of one pass. ``again_at``: when the next backoff or deadline ends.
 
@@ -53,6 +66,7 @@ class Plan:
     evictions: tuple[Eviction, ...] = ()
     again_at: float | None = None
     ready: tuple[Workload, ...] = ()
+    growths: tuple[Growth, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class Lines:
 
     def account(self, node: int, workload: Workload, amounts: Amounts) -> int | None:
         """Count what it holds under the limits of the queue; the queue that has to be looked at."""
-        return self._let_back(self.accounts.hold(node, workload, amounts))
+        return self._let_back(self.accounts.hold(node, workload, amounts, workload.jobs))
 
     def discount(self, uid: Uid) -> int | None:
         """It holds nothing any more; the queue that has to be looked at, if there is one."""
@@ -131,7 +131,7 @@ class Lines:
 
     def _count_waiting(self, node: int, workload: Workload, step: int) -> None:
         _count(self.counts[node], workload.priority, step)
-        for key in waits_for(self.menus[node].queue, workload):
+        for key in waits_for(self.menus[node].queue, workload) if workload.jobs else ():
             _count(self.by_subject[node], key, step)
 
     def delay(self, uid: Uid, until: float) -> None:

@@ -8,32 +8,20 @@ granted, and nothing that a fresh list of the cluster would not bring back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from webhook.model.queues import Quotas
-from webhook.model.workload import Admission, Phase, Uid, Workload
+from webhook.model.workload import Phase, Uid, Workload
 from webhook.quota import explain
 from webhook.quota.charging import admission_of, counted, counted_at_start, granted, held
 from webhook.quota.contest import Contest, Planned
+from webhook.quota.grants import Grant, is_later, is_older
+from webhook.quota.growth import grown, shows, uid_of_growth, uid_that_grows, wish
 from webhook.quota.ledger import Ledger, Stage
-from webhook.quota.news import Eviction, Plan, QueueStatus, Start
+from webhook.quota.news import Eviction, Growth, Plan, QueueStatus, Start
 from webhook.quota.order import Lines
 from webhook.quota.reasons import Next, Reason
 from webhook.quota.stops import Stop, Stops
 from webhook.quota.tree import Tree
-
-
-@dataclass(slots=True)
-class Grant:
-    """A start of ours that no sight has shown yet. ``latest`` is the last sight of it, waiting."""
-
-    admission: Admission
-    latest: Workload
-    version: str | None = None
-
-    def is_undone_by(self, sight: Workload) -> bool:
-        """Whether the sight is later than the write, so that it waits again."""
-        return is_later(sight, self.version)
 
 
 class Core:
@@ -50,6 +38,7 @@ class Core:
         self._charged: dict[Uid, Workload] = {}
         self._orphans: dict[Uid, Workload] = {}
         self._stopped: dict[Uid, Stop] = {}
+        self._growing: set[Uid] = set()
         self._stops = Stops(quotas)
         self._build(quotas)
 
@@ -158,6 +147,28 @@ class Core:
         self._contest.account(node, workload, counted(workload))
         self._charged[uid] = workload
         self._tallies[node].count(workload, 1)
+        if going:
+            self._grow_no_more(uid)
+        elif workload.growth or uid in self._growing:
+            self._see_growth(workload)
+
+    def _see_growth(self, workload: Workload) -> None:
+        """What it asks for on top waits as if it were another; until our grant of it is shown, that is kept."""
+        uid, more = uid_of_growth(workload.uid), wish(workload)
+        grant = self._grants.get(uid)
+        if grant is not None and grant.grown is not None and shows(workload, grant.grown):
+            self.forget(uid)
+            grant = None
+        if more is not None:
+            self._growing.add(workload.uid)
+            self.see(more)
+        elif grant is None:
+            self._grow_no_more(workload.uid)
+
+    def _grow_no_more(self, uid: Uid) -> None:
+        if uid in self._growing:
+            self._growing.discard(uid)
+            self.forget(uid_of_growth(uid))
 
     def _runs_again(self, sight: Workload) -> bool:
         """Somebody undid our stop."""
@@ -188,6 +199,7 @@ class Core:
         self._orphans.pop(uid, None)
         self._stopped.pop(uid, None)
         self._stops.forget(uid)
+        self._grow_no_more(uid)
         self._drop_charged(uid)
         self._ledger.release(uid)
         self._contest.discount(uid)
@@ -224,8 +236,11 @@ class Core:
         planned = self._contest.planned_of(uid)
         if grant is not None or planned is not None:
             latest = grant.latest if grant is not None else planned.workload if planned else None
+            whole = self._charged.get(uid_that_grows(uid))
             self.forget(uid)
-            if latest is not None:
+            if whole is not None:
+                self.see(whole)
+            elif latest is not None:
                 self.see(latest)
         if uid in self._lines:
             workload = self._lines.entry(uid)
@@ -262,12 +277,12 @@ class Core:
         for queue in self._lines.due(now):
             self._contest.wake(queue)
         evictions = [self._stop(eviction) for eviction in self._stops.due(now)]
-        starts = [
-            self._grant(one) for root in self._contest.roots() for one in self._contest.run(root)
-        ]
+        begun = [one for root in self._contest.roots() for one in self._contest.run(root)]
+        growths = [self._let_grow(one) for one in begun if not one.workload.jobs]
+        starts = [self._grant(one) for one in begun if one.workload.jobs]
         moments = [m for m in (self._lines.next_due(), self._stops.next_due()) if m is not None]
         again_at, ready = min(moments, default=None), self._stops.unmarked(now)
-        return Plan(tuple(starts), tuple(evictions), again_at, ready)
+        return Plan(tuple(starts), tuple(evictions), again_at, ready, tuple(growths))
 
     def _stop(self, eviction: Eviction) -> Eviction:
         """From now on it counts as stopping."""
@@ -277,8 +292,16 @@ class Core:
 
     def _grant(self, one: Planned) -> Start:
         admission = admission_of(one.workload, one.choice, self._quotas.revision)
-        self._grants[one.workload.uid] = Grant(admission, one.workload)
+        self._grants[one.workload.uid] = Grant(admission, one.workload, one.workload.uid)
         return Start(one.workload, admission)
+
+    def _let_grow(self, one: Planned) -> Growth:
+        uid = one.workload.uid
+        more = admission_of(one.workload, one.choice, self._quotas.revision)
+        whole = self._charged[uid_that_grows(uid)]
+        record = grown(whole, more)
+        self._grants[uid] = Grant(more, one.workload, whole.uid, record)
+        return Growth(uid, whole, record)
 
     def reason(self, uid: Uid, now: float) -> Reason:
         """Why it does not run, as things stand now; ``Because.STARTED`` if it does."""
@@ -286,6 +309,10 @@ class Core:
             return explain.starting(self._grants[uid].admission)
         if uid in self._stopped:
             return explain.evicted(self._stopped[uid].eviction)
+        if uid in self._growing and self._charged[uid].growth:
+            growth = uid_of_growth(uid)
+            if growth not in self._grants:
+                return explain.growing(self._contest, growth, now, self._charged[uid])
         if uid in self._charged:
             return explain.charged(self._charged[uid])
         if uid in self._orphans:
@@ -307,7 +334,7 @@ class Core:
     def status(self) -> tuple[QueueStatus, ...]:
         """How every queue stands; its cost does not depend on how many wait."""
         granted_in: dict[str, int] = {}
-        for grant in self._grants.values():
+        for grant in (each for each in self._grants.values() if each.grown is None):
             queue = grant.admission.queue
             granted_in[queue] = granted_in.get(queue, 0) + 1
         return tuple(
@@ -321,19 +348,9 @@ class Core:
         return {names[s.queue]: explain.front(self._contest, s, count, now) for s in seats}
 
     def unconfirmed(self) -> tuple[Uid, ...]:
-        """Starts and stops that no sight has shown yet, oldest first: the loop asks again after a while."""
-        return (*self._grants, *self._stopped)
+        """Workloads whose start, growth or stop no sight has shown yet: the loop asks after a while."""
+        return (*(grant.of for grant in self._grants.values()), *self._stopped)
 
     def orphans(self) -> tuple[Workload, ...]:
         """Workloads whose queue the policy does not have: charged nowhere, never started."""
         return tuple(self._orphans.values())
-
-
-def is_later(sight: Workload, version: str | None) -> bool:
-    """Whether a sight came after that write of ours."""
-    return version is not None and is_older(version, sight.resource_version)
-
-
-def is_older(version: str, than: str) -> bool:
-    """Whether one resource version comes before another; False where they do not compare."""
-    return version.isdecimal() and than.isdecimal() and int(version) < int(than)
