@@ -13,12 +13,13 @@ from types import MappingProxyType
 
 from webhook.model.quantity import Amount
 from webhook.model.workload import Admission, Phase, Uid, Workload
-from webhook.quota.contest import Contest, Planned, Seat
+from webhook.quota.contest import Contest, Planned
 from webhook.quota.flavors import Option
 from webhook.quota.limits import OverLimit
 from webhook.quota.line import Waiting
 from webhook.quota.news import Balance, Eviction, QueueStatus
 from webhook.quota.reasons import Because, Lack, Next, Reason
+from webhook.quota.seat import Seat
 from webhook.quota.shape import Shape
 
 
@@ -181,7 +182,11 @@ def _in_line(contest: Contest, entry: Waiting) -> Reason:
     lacks = _lacks(contest, seat, shape)
     if not lacks:
         return Reason(Because.ORDER, "fits, next in a moment", ahead=ahead)
-    return Reason(Because.QUOTA, _least(shape, quota_text(lacks)), lacks=lacks, ahead=ahead)
+    passed, since = contest.lines.passed_over(entry)
+    text = _least(shape, quota_text(lacks))
+    return Reason(
+        Because.QUOTA, text, lacks=lacks, ahead=ahead, passed_over=passed, passed_since=since
+    )
 
 
 def _uncovered(seat: Seat, workload: Workload) -> str:

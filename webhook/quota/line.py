@@ -24,15 +24,16 @@ _LARGEST_BLOCK = 128
 
 
 class Waiting:
-    """One workload in a line. ``group`` is None once it has left."""
+    """One workload in a line. ``group`` is None once it has left; ``passed`` is for ``Passes``."""
 
-    __slots__ = ("group", "place", "shape", "workload")
+    __slots__ = ("group", "passed", "place", "shape", "workload")
 
     def __init__(self, workload: Workload, shape: Shape) -> None:
         self.workload = workload
         self.shape = shape
         self.place: Place = (-workload.priority, workload.place, workload.uid)
         self.group: Fifo | None = None
+        self.passed = 0
 
     @property
     def uid(self) -> Uid:
@@ -200,6 +201,10 @@ class Line:
             return entry
         self.sort_in(group)
         return None
+
+    def front(self) -> Place | None:
+        """Nobody who may start stands before this place; None if nobody stands here at all."""
+        return self.blocks[0].places[0] if self.blocks else None
 
     def groups(self) -> Iterator[Group]:
         """In the order of the line; then those of whom nobody may start."""

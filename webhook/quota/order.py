@@ -18,6 +18,7 @@ from webhook.quota.crowd import Crowd
 from webhook.quota.flavors import Menu
 from webhook.quota.limits import waits_for
 from webhook.quota.line import Line, Waiting
+from webhook.quota.passes import Passes
 from webhook.quota.shape import Shape, fingerprint
 from webhook.quota.tree import Tree
 
@@ -43,6 +44,9 @@ class Lines:
         self._delays: dict[Uid, float] = {}
         self._timers: list[tuple[float, Uid]] = []
         self._now = float("-inf")
+        self.since: float | None = None
+        """When the first pass was made, and with it the counting of who passes whom."""
+        self._passes = [None if tree.strict[queue] else Passes() for queue in tree.queues]
 
     def __contains__(self, uid: object) -> bool:
         return uid in self._entries
@@ -76,7 +80,21 @@ class Lines:
         if halted or workload.hold is not None or workload.uid in self._delays:
             _count(self._beside[node], workload.priority, 1)
             return False
+        passes = self._passes[node]
+        entry.passed = passes.behind(entry.place) if passes is not None else 0
         return self.lines[node].add(entry)
+
+    def note_start(self, node: int, entry: Waiting) -> None:
+        """It has left the line because it may start: whoever stands before it was passed over."""
+        passes = self._passes[node]
+        if passes is not None:
+            passes.note(entry.place, self.lines[node].front())
+
+    def passed_over(self, entry: Waiting) -> tuple[int, float | None]:
+        """How often it was passed over while it stood in line, and since when that is counted."""
+        passes = self._passes[self.node(entry.workload)]
+        count = passes.behind(entry.place) - entry.passed if passes is not None else 0
+        return (count, max(entry.workload.place, self.since or 0.0)) if count > 0 else (0, None)
 
     def alike(self, one: Workload, other: Workload) -> bool:
         """Whether they stand in the same place for the same thing, on account of the same subjects."""
@@ -158,6 +176,8 @@ class Lines:
     def due(self, now: float) -> Iterator[int]:
         """Put those back whose backoff has ended; their queues."""
         self._now = now
+        if self.since is None:
+            self.since = now
         while self._timers and self._timers[0][0] <= now:
             until, uid = heappop(self._timers)
             if self._delays.get(uid) != until:

@@ -7,6 +7,7 @@ takes the fields.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 
 from webhook.model.quantity import Amount, format_quantity
@@ -85,6 +86,17 @@ class Reason:
     ahead: int = 0
     until: float | None = None
     over: OverLimit | None = None
+    passed_over: int = 0
+    passed_since: float | None = None
+
+    @property
+    def passes(self) -> str:
+        """``passed over 3 times since 2026-11-01T10:00:00Z``; empty if it was not."""
+        if self.passed_since is None:
+            return ""
+        times = "once" if self.passed_over == 1 else f"{self.passed_over} times"
+        since = datetime.fromtimestamp(self.passed_since, UTC)
+        return f"passed over {times} since {since:%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(frozen=True, slots=True)
