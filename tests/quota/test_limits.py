@@ -24,8 +24,10 @@ from tests.quota.building import (
     started,
     stopping,
 )
+from webhook.model.quantity import Amounts
 from webhook.model.queues import Flavor, Limit, Queue, Quotas, Subject
 from webhook.model.workload import Phase, Uid, Workload
+from webhook.quota.bounds import Bounds, Bucket, Whose
 from webhook.quota.limits import over_waiting, subject_of
 from webhook.quota.never import never_fits
 from webhook.quota.plan import Core
@@ -398,3 +400,23 @@ def test_subjects_that_hold_nothing_are_forgotten() -> None:
         for uid in list(core._charged):
             core.forget(uid)
     assert [*core._lines.accounts.bounds[0].every()] == []  # type: ignore[union-attr]
+
+
+def test_who_is_at_a_limit_is_not_asked_about_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand users of a namespace that is at its limit: an end asks about few of them."""
+    core = Core(limited(per(jobs=3), per(Subject.NAMESPACE, jobs=5), cpu=50))
+    for at in range(1_000):
+        core.see(of(f"user{at}", job(f"w{at:04}", "a", cpu=1, place=at)))
+    assert len(started(core)) == 5
+    asked: list[Whose] = []
+
+    def counted(self: Bounds, whose: Whose, amounts: Amounts, jobs: int) -> Bucket | None:
+        asked.append(whose)
+        return stopped_by(self, whose, amounts, jobs)
+
+    stopped_by = Bounds.stopped_by
+    monkeypatch.setattr(Bounds, "stopped_by", counted)
+    for at in range(5, 25):
+        core.forget(Uid(f"w{at - 5:04}"))
+        assert started(core) == [f"w{at:04}"]
+    assert len(asked) <= 20 * 3
