@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.quota.building import cohort, job, pods, queue, quota, quotas, running
-from webhook.model.queues import Flavor, Quotas
+from tests.quota.building import amounts, cohort, job, pods, queue, quota, quotas, running
+from webhook.model.queues import Flavor, Limit, Quotas, Subject
 from webhook.model.workload import Phase, PodSet, Workload
 from webhook.quota.plan import Core
 
@@ -28,7 +28,12 @@ SHAPES: tuple[tuple[PodSet, ...], ...] = tuple(
 )
 
 
-def policy(queues: int = 100, members: int = 10, *, strict: bool = False) -> Quotas:
+PER_USER = Limit(Subject.USER, None, amounts(cpu=40), jobs=20)
+
+
+def policy(
+    queues: int = 100, members: int = 10, *, strict: bool = False, limits: tuple[Limit, ...] = ()
+) -> Quotas:
     """Cohorts of some members each; every member owns two flavors and may borrow and lend."""
     cohorts = [cohort(f"c{number}") for number in range(-(-queues // members))]
     leaves = [
@@ -38,6 +43,7 @@ def policy(queues: int = 100, members: int = 10, *, strict: bool = False) -> Quo
             quota("two", cpu=20, memory=20),
             cohort=f"c{number // members}",
             strict=strict,
+            limits=limits,
         )
         for number in range(queues)
     ]
@@ -76,6 +82,7 @@ class Load:
             *self.random.choice(SHAPES),
             priority=self.random.choice((0, 100, 1000)),
             place=float(self.born),
+            submitted_by=f"user-{self.born % 10}",
         )
 
     def refill(self, starts) -> None:
@@ -102,11 +109,11 @@ class Load:
         return done
 
 
-def memory_of_those_who_wait(waiting: int) -> float:
+def memory_of_those_who_wait(waiting: int, limits: tuple[Limit, ...] = ()) -> float:
     """Bytes each of them adds, its own value included, by the operating system's count."""
     gc.collect()
     before = _resident()
-    load = Load(policy(), 0)
+    load = Load(policy(limits=limits), 0)
     for _ in range(waiting):
         load.core.see(load.arrival(load.queues[load.born % len(load.queues)]))
     return (_resident() - before) / waiting
@@ -117,9 +124,15 @@ def _resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-def measure(waiting: int, *, starts: int = 2_000, strict: bool = False) -> Figures:
+def measure(
+    waiting: int,
+    *,
+    starts: int = 2_000,
+    strict: bool = False,
+    limits: tuple[Limit, ...] = (),
+) -> Figures:
     """The best of five chunks, so that a neighbour's work does not count as ours."""
-    load = Load(policy(strict=strict), waiting)
+    load = Load(policy(strict=strict, limits=limits), waiting)
     load.churn(starts // 4)
     gc.collect()
     gc.freeze()
@@ -145,10 +158,14 @@ def measure(waiting: int, *, starts: int = 2_000, strict: bool = False) -> Figur
 
 @pytest.mark.bench
 def test_what_a_start_costs() -> None:
-    each = memory_of_those_who_wait(100_000)
-    for strict in (False, True):
-        rows = [measure(waiting, strict=strict) for waiting in SIZES]
-        print(f"\n{'strict' if strict else 'first-fit'}, 100 queues in 10 cohorts")
+    each = [memory_of_those_who_wait(100_000, limits) for limits in ((), (PER_USER,))]
+    for name, strict, limits in (
+        ("first-fit", False, ()),
+        ("strict", True, ()),
+        ("first-fit with limits per user", False, (PER_USER,)),
+    ):
+        rows = [measure(waiting, strict=strict, limits=limits) for waiting in SIZES]
+        print(f"\n{name}, 100 queues in 10 cohorts")
         print(
             f"{'waiting':>9} {'starts':>7} {'verdicts/start':>15} {'CPU us/start':>13} {'idle us':>8}"
         )
@@ -163,4 +180,5 @@ def test_what_a_start_costs() -> None:
                 f"{large.verdicts / small.verdicts:.2f}, CPU x"
                 f"{large.microseconds / small.microseconds:.2f}"
             )
-    print(f"\n{each:.0f} bytes a waiting workload, the workload itself included")
+    print(f"\n{each[0]:.0f} bytes a waiting workload, the workload itself included")
+    print(f"{each[1]:.0f} with limits per user")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from webhook.model.kinds import JOB
@@ -83,18 +83,22 @@ def pods(name: str = "main", count: int = 1, selector: Any = None, **resources: 
 
 def job(uid: str, queue: str, *pod_sets: PodSet, place: float = 0.0, **more: Any) -> Workload:
     """A waiting workload; bare resources make one pod set of one pod."""
-    known = {"priority", "hold", "phase", "holds", "admission", "resource_version", "deleting"}
-    fields = {key: more.pop(key) for key in list(more) if key in known}
+    known = {field.name for field in fields(Workload)} - {"uid", "queue", "place", "asks"}
+    given = {key: more.pop(key) for key in list(more) if key in known}
     asks = pod_sets or (pods(**more),)
     return Workload(
         uid=Uid(uid),
-        kind=JOB,
-        namespace="team",
-        name=uid,
         queue=queue,
         place=place,
         asks=asks,
-        **{"priority": 0, "phase": Phase.WAITING, **fields},
+        **{
+            "kind": JOB,
+            "namespace": "team",
+            "name": uid,
+            "priority": 0,
+            "phase": Phase.WAITING,
+            **given,
+        },
     )
 
 

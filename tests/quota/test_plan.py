@@ -24,8 +24,9 @@ from tests.quota.building import (
 )
 from webhook.model.queues import Flavor, FlavorResource, Quotas
 from webhook.model.workload import Admission, Assigned, Phase, Uid, Workload
+from webhook.quota.grants import is_older
 from webhook.quota.news import QueueStatus
-from webhook.quota.plan import Core, is_older
+from webhook.quota.plan import Core
 from webhook.quota.reasons import Because
 
 CPU = FlavorResource("default", "cpu")

@@ -1,12 +1,13 @@
 """Jobs: what they ask for, what an edit may change, and what junk does."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.workloads.build import admission, applied, container, job, template
+from tests.workloads.build import admission, applied, assigned, container, job, template
 from webhook.model.kinds import JOB, POD, Object
 from webhook.model.quantity import NANO
 from webhook.model.workload import Workload
@@ -284,3 +285,45 @@ def test_whatever_stands_in_a_field_it_is_read_or_a_bad_object(place, value):
     except BadObject:
         return
     assert all(count >= 0 for count in found.holds.values())
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "record", "ready"),
+    [
+        ({"parallelism": 3}, {"active": 3, "ready": 2}, admission(3), False),
+        ({"parallelism": 3}, {"active": 3, "ready": 3}, admission(3), True),
+        ({"parallelism": 3, "completions": 3}, {"ready": 2, "succeeded": 1}, admission(3), True),
+        ({"parallelism": 3, "completions": 3}, {"ready": 1, "succeeded": 1}, admission(3), False),
+        # short pods of a long list: some are always just beginning
+        ({"parallelism": 3, "completions": 99}, {"ready": 1, "succeeded": 2}, admission(3), True),
+        ({"parallelism": 3, "completions": 99}, {"ready": 1, "succeeded": 2}, None, False),
+        ({"parallelism": 0}, {}, admission(0), True),
+    ],
+)
+def test_ready_is_when_all_its_pods_are_or_have_been(spec, status, record, ready):
+    obj = job(suspend=False, status=status, record=record, **spec)
+    assert read(obj).ready is ready
+
+
+def test_what_succeeded_before_this_start_says_nothing_of_it():
+    record = replace(admission(3), pod_sets=(replace(assigned(3), done=40),))
+    for succeeded, ready in ((40, False), (42, True)):
+        status = {"ready": 1, "succeeded": succeeded}
+        obj = job(suspend=False, status=status, record=record, parallelism=3, completions=99)
+        assert read(obj).ready is ready
+
+
+def test_what_does_not_run_is_not_ready():
+    obj = job(suspend=True, status={"ready": 1}, conditions=("Suspended",))
+    assert read(obj).ready is False
+
+
+def test_its_owner_is_whoever_controls_it():
+    def owned(*references):
+        about = {"ownerReferences": list(references)}
+        return read(job(metadata=about)).owner
+
+    cron = {"kind": "CronJob", "name": "nightly", "uid": "1", "controller": True}
+    other = {"kind": "ConfigMap", "name": "notes", "uid": "2"}
+    assert owned(other, cron) == "CronJob team-a/nightly"
+    assert (owned(other), owned()) == ("", "")

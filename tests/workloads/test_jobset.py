@@ -364,3 +364,18 @@ def test_a_junk_status_or_child_is_a_bad_object():
 def test_a_plain_job_of_the_same_name_is_judged_by_name_and_size_only_here():
     # The owner reference is the registry's question.
     assert makes(jobset(), job("js-workers-0"))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ready"),
+    [
+        ([], False),
+        ([{"name": "lead", "ready": 1}, {"name": "work", "ready": 1}], False),
+        ([{"name": "lead", "ready": 1}, {"name": "work", "ready": 2}], True),
+        ([{"name": "lead", "succeeded": 1}, {"name": "work", "ready": 1, "succeeded": 1}], True),
+    ],
+)
+def test_ready_is_when_every_child_is_or_is_done(statuses, ready):
+    obj = jobset(replicated("lead"), replicated("work", 2), suspend=False)
+    obj["status"]["replicatedJobsStatus"] = statuses
+    assert read(obj).ready is ready

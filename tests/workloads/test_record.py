@@ -24,8 +24,11 @@ amounts = st.dictionaries(
 )
 tolerations = st.lists(st.fixed_dictionaries({"key": texts, "operator": texts}), max_size=2)
 injections = st.builds(Injected, maps, tolerations.map(tuple))
-pod_sets = st.builds(Assigned, texts, st.integers(0, 2**31 - 1), maps, amounts, injections)
-admissions = st.builds(Admission, texts, st.lists(pod_sets, max_size=3).map(tuple), texts, texts)
+counts = st.integers(0, 2**31 - 1)
+pod_sets = st.builds(Assigned, texts, counts, maps, amounts, injections, counts)
+admissions = st.builds(
+    Admission, texts, st.lists(pod_sets, max_size=3).map(tuple), texts, texts, texts
+)
 
 GOOD = json.loads(render_admission(admission(2, nodes={"gpu": "a100"})))
 

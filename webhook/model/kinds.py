@@ -64,4 +64,5 @@ class Key:
     HOLD = "tidegate.dev/hold"
     WANTED = "tidegate.dev/wanted"
     EVICTED = "tidegate.dev/evicted"
+    MIN_PARALLELISM = "tidegate.dev/min-parallelism"
     PREFIX = "tidegate.dev/"

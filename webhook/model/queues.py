@@ -113,6 +113,12 @@ class Limit:
     waiting: int | None = None
     place: str = ""
 
+    @property
+    def per(self) -> str:
+        """As it is written: ``per user``, ``per label "team"``."""
+        label = f' "{self.label}"' if self.subject is Subject.LABEL else ""
+        return f"per {self.subject.value}{label}"
+
 
 @dataclass(frozen=True, slots=True)
 class Halt:

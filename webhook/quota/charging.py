@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webhook.model.quantity import Amount, Amounts
+from webhook.model.quantity import Amount, Amounts, add, times
 from webhook.model.queues import FlavorResource, Queue
 from webhook.model.workload import Admission, Assigned, Workload
 from webhook.quota.flavors import Choice, grouped
+from webhook.quota.partial import counts
 
 
 def held(queue: Queue, workload: Workload) -> Mapping[FlavorResource, Amount]:
@@ -30,6 +31,20 @@ def held(queue: Queue, workload: Workload) -> Mapping[FlavorResource, Amount]:
                 pair = FlavorResource(flavors[resource], resource)
                 total[pair] = total.get(pair, 0) + amount * count
     return total
+
+
+def counted(workload: Workload) -> Amounts:
+    """What its pods ask for now, whatever a quota names: limits count all of it."""
+    requests = {pods.name: pods.requests for pods in workload.asks}
+    assigned = {one.name: one for one in workload.admission.pod_sets} if workload.admission else {}
+    each = {name: requests.get(name) or _recorded(assigned.get(name)) for name in workload.holds}
+    return add(*(times(each[name], count) for name, count in workload.holds.items()))
+
+
+def counted_at_start(workload: Workload, admission: Admission) -> Amounts:
+    """The same for a start of ours until the cluster shows it."""
+    counts = {one.name: one.count for one in admission.pod_sets}
+    return add(*(times(pods.requests, counts.get(pods.name, 0)) for pods in workload.asks))
 
 
 def _recorded(record: Assigned | None) -> Amounts:
@@ -77,11 +92,13 @@ def admission_of(workload: Workload, choice: Choice, revision: str) -> Admission
         pod_sets=tuple(
             Assigned(
                 name=pods.name,
-                count=pods.count,
+                count=count,
                 flavors={r: option.flavor for option in options for r in option.amounts},
                 amounts={r: amount for option in options for r, amount in option.amounts.items()},
             )
-            for pods, options in zip(workload.asks, choice.options, strict=True)
+            for pods, options, count in zip(
+                workload.asks, choice.options, counts(workload, choice), strict=True
+            )
         ),
         at="",
         revision=revision,

@@ -8,17 +8,19 @@ most are not asked at all; capacity only shrinks during a pass, so what did not 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
-from webhook.model.quantity import Amount
+from webhook.model.quantity import Amount, Amounts
 from webhook.model.workload import Uid, Workload
-from webhook.quota.flavors import Choice, Menu, assign
-from webhook.quota.ledger import Free, Ledger, Stage
-from webhook.quota.line import Line, Place, Waiting
+from webhook.quota.flavors import Choice
+from webhook.quota.ledger import Ledger, Stage
+from webhook.quota.line import Group, Place, Waiting
 from webhook.quota.order import Lines
+from webhook.quota.partial import taken, within
+from webhook.quota.seat import Seat
 from webhook.quota.shape import Shape
 
 Key: TypeAlias = tuple[int, Place]
@@ -42,90 +44,6 @@ class Planned:
     queue: int
     workload: Workload
     choice: Choice
-
-
-class Seat:
-    """What the contest knows of one queue: what is free to it, as of the last change."""
-
-    __slots__ = (
-        "_bare_free",
-        "_free",
-        "_ledger",
-        "_shift",
-        "blocked",
-        "keeper",
-        "line",
-        "menu",
-        "planned",
-        "queue",
-        "root",
-        "settled",
-    )
-
-    def __init__(self, queue: int, ledger: Ledger, menu: Menu, line: Line) -> None:
-        self.queue, self.menu, self.line = queue, menu, line
-        self.root = ledger.tree.roots[queue]
-        self.planned = 0
-        self.blocked = False
-        """Strict, and its first would not fit even if nobody held anything back."""
-        self.keeper = f"held back by queue {queue}"
-        """What the ledger charges for the quota that it keeps from the others while blocked."""
-        self.settled: tuple[Waiting | None, int, int] | None = None
-        self._ledger = ledger
-        self._free = Free(ledger.tree, ledger.promised, queue)
-        self._bare_free = Free(ledger.tree, ledger.afterwards, queue)
-        self._shift = -1
-
-    def free(self) -> Free:
-        """What the queue may take, with all that is promised to others left alone."""
-        self._refresh()
-        return self._free
-
-    def bare(self) -> Free:
-        """The same as if no blocked strict queue held anything back."""
-        self._refresh()
-        return self._bare_free
-
-    def _refresh(self) -> None:
-        shift = self._ledger.shifts[self.root]
-        if shift != self._shift:
-            self._free.clear()
-            self._bare_free.clear()
-            self._shift = shift
-
-    def own(self) -> dict[int, Amount]:
-        """What is left of its own quota, lent out or not."""
-        nominal = self._ledger.tree.nominal[self.queue]
-        used = self._ledger.afterwards.used[self.queue]
-        return {number: nominal[number] - used[number] for number in self.menu.numbers}
-
-    def potential(self, number: int) -> Amount:
-        """What the queue could have at most, if nothing else ran."""
-        return self._ledger.tree.potential(self.queue, number)
-
-    def frees(self, numbers: Iterable[int]) -> dict[int, tuple[Amount, Amount]]:
-        """What it may take of each, and what others hold back of it: for answers, not for plans.
-
-        What it holds back itself is free to it. Below 0: by how much too much is held.
-        """
-        bare = self.bare()
-        with self._ledger.without_held_back(self.keeper) as usage:
-            promised = {number: usage.available(self.queue, number) for number in numbers}
-        free = {n: max(amount, min(0, bare[n])) for n, amount in promised.items()}
-        return {number: (amount, bare[number] - amount) for number, amount in free.items()}
-
-    def may_fit(self, least: tuple[Amount, ...], free: Mapping[int, Amount]) -> bool:
-        """False only if nothing that needs at least this fits."""
-        for flavors in self.menu.filters:
-            for flavor in flavors:
-                for at, number in flavor:
-                    if least[at] and free[number] < least[at]:
-                        break
-                else:
-                    break
-            else:
-                return False
-        return True
 
 
 class Contest:
@@ -157,6 +75,18 @@ class Contest:
         """Something changed in its line."""
         self._awake.setdefault(self.tree.roots[queue], set()).add(queue)
 
+    def account(self, queue: int, workload: Workload, amounts: Amounts) -> None:
+        """Count what it holds under the limits of its queue."""
+        self._look_at(self.lines.account(queue, workload, amounts))
+
+    def discount(self, uid: Uid) -> None:
+        """It holds nothing any more under any limit."""
+        self._look_at(self.lines.discount(uid))
+
+    def _look_at(self, queue: int | None) -> None:
+        if queue is not None:
+            self.wake(queue)
+
     def roots(self) -> list[int]:
         """Trees in which anything may have changed since the last pass; forgets them."""
         found = sorted(self.ledger.touched.union(self._awake))
@@ -180,6 +110,7 @@ class Contest:
         if charge is None or charge.stage is not Stage.PLANNED:
             return None
         self.ledger.release(uid)
+        self.discount(uid)
         self.seats[charge.queue].planned -= 1
         return self.planned[self.tree.roots[charge.queue]].pop(uid)
 
@@ -296,6 +227,14 @@ class Contest:
             entry = None if seat.planned or seat.blocked else seat.line.first()
             choice = self.judge(seat, entry.shape) if entry is not None else None
             return self._nominate(seat, entry, choice)
+        while (group := self._first_that_fits(seat)) is not None:
+            entry = seat.line.offer(group)
+            if entry is not None:
+                return self._nominate(seat, entry, group.shape.choice)
+        return None
+
+    def _first_that_fits(self, seat: Seat) -> Group | None:
+        """The first group that does; its first may still be at a limit, which the line is asked."""
         free, shift = seat.free(), self.ledger.shifts[seat.root]
         for block in seat.line.blocks:
             if not seat.may_fit(block.need(), free):
@@ -304,12 +243,15 @@ class Contest:
                 shape = group.shape
                 choice = shape.choice if shape.shift == shift else self.judge(seat, shape)
                 if choice is not None:
-                    return self._nominate(seat, group.first(), choice)
+                    return group
         return None
 
     def _nominate(self, seat: Seat, entry: Waiting | None, choice: Choice | None) -> Nominee | None:
         if entry is None or choice is None:
             return None
+        bounds = self.lines.accounts.bounds[seat.queue]
+        if bounds is not None and entry.shape.partial is not None:
+            choice = within(bounds, entry.workload, choice)
         height = self.ledger.afterwards.height(seat.queue, choice.charges)
         return Nominee((height, entry.place), seat.queue, entry, choice)
 
@@ -324,14 +266,16 @@ class Contest:
         ):
             return None
         self.verdicts += 1
-        shape.choice = assign(seat.menu, shape.wants, seat.free())
+        shape.choice = shape.assign(seat.free())
         shape.shift, shape.returned = shift, returned
         return shape.choice
 
     def _take(self, best: Nominee) -> Planned:
         one = Planned(best.queue, best.entry.workload, best.choice)
         self.lines.remove(one.workload.uid)
+        self.lines.note_start(one.queue, best.entry)
         self.ledger.hold(one.workload.uid, one.queue, one.choice.charges, stage=Stage.PLANNED)
+        self.account(one.queue, one.workload, taken(one.workload, one.choice))
         self.seats[one.queue].planned += 1
         self.planned.setdefault(self.tree.roots[one.queue], {})[one.workload.uid] = one
         return one
@@ -362,7 +306,7 @@ class Contest:
             seat.blocked = False
         elif not (still and seat.blocked and not shape.fickle):
             self.verdicts += 1
-            seat.blocked = assign(seat.menu, shape.wants, seat.bare()) is None
+            seat.blocked = shape.assign(seat.bare()) is None
         if shape is not None and seat.blocked and shape.ideal is not None:
             own = seat.own()
             ours = ((number, min(amount, own[number])) for number, amount in shape.ideal.charges)

@@ -7,17 +7,19 @@ advance, and nothing walks over those who wait.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import MappingProxyType
 
 from webhook.model.quantity import Amount
 from webhook.model.workload import Admission, Phase, Uid, Workload
-from webhook.quota.contest import Contest, Planned, Seat
+from webhook.quota.contest import Contest, Planned
 from webhook.quota.flavors import Option
+from webhook.quota.limits import OverLimit
 from webhook.quota.line import Waiting
-from webhook.quota.news import Balance, QueueStatus
+from webhook.quota.news import Balance, Eviction, QueueStatus
 from webhook.quota.reasons import Because, Lack, Next, Reason
+from webhook.quota.seat import Seat
 from webhook.quota.shape import Shape
 
 
@@ -78,7 +80,7 @@ def front(contest: Contest, seat: Seat, count: int, now: float) -> tuple[Next, .
     planned = contest.planned.get(contest.tree.roots[seat.queue], {}) if seat.planned else {}
     mine = [(one.workload, 0) for one in planned.values() if one.queue == seat.queue]
     groups = islice(seat.line.groups(), count)
-    line = [(group.first().workload, group.live - 1) for group in groups]
+    line = [(group.example().workload, group.live - 1) for group in groups]
     return tuple(
         Next(workload, alike, waiting(contest, workload.uid, now))
         for workload, alike in (mine + line)[:count]
@@ -98,6 +100,19 @@ def charged(workload: Workload) -> Reason:
     return Reason(Because.STARTED, f"started in {workload.queue}")
 
 
+def growing(contest: Contest, growth: Uid, now: float, workload: Workload) -> Reason:
+    """It runs, and waits for more pods."""
+    inner = waiting(contest, growth, now)
+    more = _pods(sum(pods.count for pods in workload.growth))
+    text = f"started in {workload.queue}, {more} more: {inner.text}"
+    return replace(inner, kind=Because.STARTED, text=text)
+
+
+def evicted(eviction: Eviction) -> Reason:
+    """We have told it to stop."""
+    return Reason(Because.STOPPING, f"stopping: {eviction.text}")
+
+
 def queue_gone(workload: Workload) -> Reason:
     """No policy knows its queue."""
     return Reason(Because.QUEUE_GONE, f"queue {workload.queue} is in no policy")
@@ -111,14 +126,29 @@ def waiting(contest: Contest, uid: Uid, now: float) -> Reason:
     entry = contest.lines.entry(uid)
     if entry is None:
         return Reason(Because.UNKNOWN, "not known here")
-    if entry.workload.hold is not None:
-        why = f": {entry.workload.hold}" if entry.workload.hold else ""
-        return Reason(Because.HOLD, f"on hold{why}")
-    until = contest.lines.until(uid)
-    if until is not None:
-        seconds = max(0, round(until - now))
-        return Reason(Because.BACKOFF, f"tried again in {seconds} s", until=until)
-    return _in_line(contest, entry)
+    return _beside(contest, entry.workload, now) or _in_line(contest, entry)
+
+
+def _beside(contest: Contest, workload: Workload, now: float) -> Reason | None:
+    """On hold itself, or its queue, or in backoff."""
+    halt = contest.lines.menus[contest.lines.node(workload)].queue.halt
+    if workload.hold is not None:
+        return Reason(Because.HOLD, _because("on hold", workload.hold))
+    if halt is not None:
+        verb = "drains" if halt.drains else "is on hold"
+        return Reason(Because.HOLD, _because(f"queue {workload.queue} {verb}", halt.reason))
+    until = contest.lines.until(workload.uid)
+    if until is None:
+        return None
+    late = workload.evicted.count if workload.evicted is not None else 0
+    text = f"tried again in {max(0, round(until - now))} s"
+    if late:
+        text += f", not ready in time {late} {'time' if late == 1 else 'times'}"
+    return Reason(Because.BACKOFF, text, until=until)
+
+
+def _because(what: str, why: str) -> str:
+    return f"{what}: {why}" if why else what
 
 
 def _victims(contest: Contest, planned: Planned) -> Reason:
@@ -142,6 +172,9 @@ def _in_line(contest: Contest, entry: Waiting) -> Reason:
         return Reason(Because.NEVER_FITS, _uncovered(seat, entry.workload))
     if shape.never is not None:
         return Reason(Because.NEVER_FITS, shape.never.text)
+    over = _over(contest, seat, entry.workload)
+    if over is not None:
+        return Reason(Because.LIMIT, over.text, ahead=ahead, over=over)
     behind = _behind(contest, seat, entry)
     if behind is not None:
         text = f"waits behind {behind.title} in {behind.queue}"
@@ -149,13 +182,22 @@ def _in_line(contest: Contest, entry: Waiting) -> Reason:
     lacks = _lacks(contest, seat, shape)
     if not lacks:
         return Reason(Because.ORDER, "fits, next in a moment", ahead=ahead)
-    return Reason(Because.QUOTA, quota_text(lacks), lacks=lacks, ahead=ahead)
+    passed, since = contest.lines.passed_over(entry)
+    text = _least(shape, quota_text(lacks))
+    return Reason(
+        Because.QUOTA, text, lacks=lacks, ahead=ahead, passed_over=passed, passed_since=since
+    )
 
 
 def _uncovered(seat: Seat, workload: Workload) -> str:
     asked = {r for pods in workload.asks for r, amount in pods.total.items() if amount > 0}
     missing = sorted(r for r in asked - seat.menu.resources if not seat.menu.may_ignore(r))
     return f"no quota of {workload.queue} names {', '.join(missing)}"
+
+
+def _over(contest: Contest, seat: Seat, workload: Workload) -> OverLimit | None:
+    bounds = contest.lines.accounts.bounds[seat.queue]
+    return bounds.over(workload, workload.least, workload.jobs) if bounds is not None else None
 
 
 def _behind(contest: Contest, seat: Seat, entry: Waiting) -> Workload | None:
@@ -176,15 +218,20 @@ def quota_text(lacks: Sequence[Lack]) -> str:
     return "; ".join(f"needs {lack.asks}, {lack.text}" for lack in lacks)
 
 
+def _least(shape: Shape, text: str) -> str:
+    """Who may start with fewer pods needs what these need."""
+    return text.replace("needs ", "needs at least ") if shape.partial is not None else text
+
+
 def _lacks(contest: Contest, seat: Seat, shape: Shape) -> tuple[Lack, ...]:
     """What the first pod set that finds no flavor is short of, on each flavor it tried."""
     numbers = {
-        n for want in shape.wants for o in want.groups for each in o for n, _ in each.charges
+        n for want in shape.least_wants for o in want.groups for each in o for n, _ in each.charges
     }
     frees = seat.frees(sorted(numbers))
     free = {number: amount for number, (amount, _held_back) in frees.items()}
     taken: dict[int, Amount] = {}
-    for want in shape.wants:
+    for want in shape.least_wants:
         mine: list[Option] = []
         for options in want.groups:
             fitting = [o for o in options if not _short(free, o, taken)]

@@ -33,10 +33,14 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A flavor for every group of every pod set, and the charges of all of them together."""
+    """A flavor for every group of every pod set, and the charges of all of them together.
+
+    ``count`` is set where the only pod set starts with fewer pods than it asks for.
+    """
 
     options: tuple[tuple[Option, ...], ...]
     charges: Charges
+    count: int | None = None
 
 
 class Wants(NamedTuple):
@@ -86,20 +90,22 @@ class Menu:
             return None
         return Wants(
             tuple(
-                self._options(blocks, asked, pods.node_selector)
+                self._options(blocks, asked, pods)
                 for blocks in self.groups
                 if any(resource in block.shares for block in blocks for resource in asked)
             )
         )
 
     def _options(
-        self, blocks: Sequence[FlavorQuota], asked: Amounts, selector: Mapping[str, str]
+        self, blocks: Sequence[FlavorQuota], asked: Amounts, pods: PodSet
     ) -> tuple[Option, ...]:
         inside = {r for block in blocks for r in block.shares}.intersection(asked)
+        bound = {f for r, f in (pods.flavors or {}).items() if r in inside}
         return tuple(
             self._option(block, asked)
             for block in blocks
-            if not self._contradicts(block.flavor, selector)
+            if not self._contradicts(block.flavor, pods.node_selector)
+            and bound.issubset({block.flavor})
             and not inside.isdisjoint(block.shares)
             and all(r in block.shares or self.may_ignore(r) for r in inside)
         )

@@ -9,7 +9,7 @@ block whose least does not fit is passed over whole.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -24,15 +24,16 @@ _LARGEST_BLOCK = 128
 
 
 class Waiting:
-    """One workload in a line. ``group`` is None once it has left."""
+    """One workload in a line. ``group`` is None once it has left; ``passed`` is for ``Passes``."""
 
-    __slots__ = ("group", "place", "shape", "workload")
+    __slots__ = ("group", "passed", "place", "shape", "workload")
 
     def __init__(self, workload: Workload, shape: Shape) -> None:
         self.workload = workload
         self.shape = shape
         self.place: Place = (-workload.priority, workload.place, workload.uid)
-        self.group: Group | None = None
+        self.group: Fifo | None = None
+        self.passed = 0
 
     @property
     def uid(self) -> Uid:
@@ -42,16 +43,13 @@ class Waiting:
         return self.place < other.place
 
 
-class Group:
-    """Workloads of one shape and priority: a list for those who come in order, a heap for others."""
+class Fifo:
+    """Some who wait, in order: a list for those who come in order, a heap for others."""
 
-    __slots__ = ("_late", "_queue", "_start", "live", "place", "priority", "shape")
+    __slots__ = ("_late", "_queue", "_start", "live")
 
-    def __init__(self, priority: int, shape: Shape) -> None:
-        self.priority, self.shape = priority, shape
+    def __init__(self) -> None:
         self.live = 0
-        self.place: Place = (0, 0.0, "")
-        """The place of its first when the line last sorted it in."""
         self._queue: list[Waiting] = []
         self._start = 0
         self._late: list[Waiting] = []
@@ -92,6 +90,45 @@ class Group:
         return (entry for entry in every if entry.group is self)
 
 
+class Group(Fifo):
+    """Workloads of one shape and priority."""
+
+    __slots__ = ("listed", "place", "priority", "shape")
+
+    def __init__(self, priority: int, shape: Shape) -> None:
+        super().__init__()
+        self.priority, self.shape = priority, shape
+        self.listed = False
+        """Whether the line has sorted it in."""
+        self.place: Place = (0, 0.0, "")
+        """The place of its first when the line last did."""
+
+    def enter(self, entry: Waiting) -> bool:
+        """Let it wait. True if it is the first: only then can it change what the queue does."""
+        self.push(entry)
+        return not self.listed or entry.place < self.place
+
+    def leave(self, entry: Waiting) -> None:
+        """It waits here no longer."""
+        self.drop(entry)
+
+    def head(self) -> Waiting | None:
+        """Whoever speaks for the group in the line; None if nobody of it may."""
+        return self.first() if self.live else None
+
+    def example(self) -> Waiting:
+        """One of it to be shown: its head, or whoever waits where nobody may start."""
+        return self.first()
+
+    def admits(self, entry: Waiting) -> bool:
+        """Whether its head may start at all, whatever is free. If not, another has become its head."""
+        return True
+
+
+def _plain(entry: Waiting) -> Group:
+    return Group(entry.workload.priority, entry.shape)
+
+
 @dataclass(slots=True)
 class Block:
     """Some neighbours in the line, in order. ``least`` is None when it has to be taken anew."""
@@ -113,56 +150,66 @@ def minimum(vectors: Sequence[tuple[Amount, ...]]) -> tuple[Amount, ...]:
 
 
 class Line:
-    """All groups of one queue."""
+    """All groups of one queue, of a kind that ``gather`` makes."""
 
-    __slots__ = ("_groups", "_lasts", "blocks", "fickle", "size")
+    __slots__ = ("_gather", "_groups", "_lasts", "blocks", "fickle", "size")
 
-    def __init__(self) -> None:
+    def __init__(self, gather: Callable[[Waiting], Group] = _plain) -> None:
         self.blocks: list[Block] = []
+        self._gather = gather
         self._lasts: list[Place] = []
         self._groups: dict[tuple[int, int], Group] = {}
         self.fickle = 0
-        """Groups whose verdict can turn to yes while capacity shrinks."""
+        """Groups in the blocks whose verdict can turn to yes while capacity shrinks."""
         self.size = 0
 
     def add(self, entry: Waiting) -> bool:
-        """True if it is the first of its group: only then can it change what the queue does."""
+        """True if it can change what the queue does: for most, if it is the first of its group."""
         key = (entry.workload.priority, id(entry.shape))
         group = self._groups.get(key)
         self.size += 1
         if group is None:
-            group = self._groups[key] = Group(entry.workload.priority, entry.shape)
-            self.fickle += entry.shape.fickle
-            group.push(entry)
-            self._insert(group, entry.place)
-            return True
-        group.push(entry)
-        if entry.place < group.place:
-            self._move(group, entry.place)
-            return True
-        return False
+            group = self._groups[key] = self._gather(entry)
+        if not group.enter(entry):
+            return False
+        self.sort_in(group)
+        return True
 
     def remove(self, entry: Waiting) -> None:
         """It leaves, from wherever it stands."""
-        group = entry.group
-        if group is None:
+        if entry.group is None:
             raise ValueError(f"{entry.uid} is in no line")
+        group = self._groups[entry.workload.priority, id(entry.shape)]
         self.size -= 1
-        group.drop(entry)
+        group.leave(entry)
         if not group.live:
             del self._groups[group.priority, id(group.shape)]
-            self.fickle -= group.shape.fickle
-            self._delete(group)
-        elif entry.place == group.place:
-            self._move(group, group.first().place)
+        self.sort_in(group)
 
     def first(self) -> Waiting | None:
-        """Whoever is before all others."""
-        return self.blocks[0].groups[0].first() if self.blocks else None
+        """Whoever is before all others, of those who may start at all."""
+        while self.blocks:
+            entry = self.offer(self.blocks[0].groups[0])
+            if entry is not None:
+                return entry
+        return None
+
+    def offer(self, group: Group) -> Waiting | None:
+        """The first of a group in the blocks; None if it may not start: the blocks have changed then."""
+        entry = group.head()
+        if entry is not None and group.admits(entry):
+            return entry
+        self.sort_in(group)
+        return None
+
+    def front(self) -> Place | None:
+        """Nobody who may start stands before this place; None if nobody stands here at all."""
+        return self.blocks[0].places[0] if self.blocks else None
 
     def groups(self) -> Iterator[Group]:
-        """In the order of the line."""
-        return (group for block in self.blocks for group in block.groups)
+        """In the order of the line; then those of whom nobody may start."""
+        yield from (group for block in self.blocks for group in block.groups)
+        yield from (group for group in self._groups.values() if not group.listed)
 
     def need(self) -> tuple[Amount, ...]:
         """The least that anybody asks of each resource; only of a line that is not empty."""
@@ -170,11 +217,23 @@ class Line:
             return self.blocks[0].need()
         return minimum([block.need() for block in self.blocks])
 
+    def sort_in(self, group: Group) -> None:
+        """Put it where its head belongs, or out of the blocks if it has none."""
+        head = group.head()
+        if head is None:
+            if group.listed:
+                self._delete(group)
+        elif not group.listed:
+            self._insert(group, head.place)
+        elif head.place != group.place:
+            self._move(group, head.place)
+
     def _block_of(self, place: Place) -> int:
         return min(bisect_left(self._lasts, place), len(self.blocks) - 1)
 
     def _insert(self, group: Group, place: Place) -> None:
-        group.place = place
+        group.place, group.listed = place, True
+        self.fickle += group.shape.fickle
         if not self.blocks:
             self.blocks.append(Block([place], [group], group.shape.least))
             self._lasts.append(place)
@@ -199,6 +258,8 @@ class Line:
         insort(self._lasts, self.blocks[number + 1].places[-1])
 
     def _delete(self, group: Group) -> None:
+        group.listed = False
+        self.fickle -= group.shape.fickle
         number = self._block_of(group.place)
         block = self.blocks[number]
         at = bisect_left(block.places, group.place)

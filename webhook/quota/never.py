@@ -1,4 +1,4 @@
-"""What can never start, whoever stops: a request above all that an idle tree could give.
+"""What can never start, whoever stops: a request above all that an idle tree could give, or a limit.
 
 Asked at submission, where a refusal with numbers is worth more than a silent wait. It is sound: it
 says never only where no choice of flavors could fit. It is not complete: two pod sets that fit one
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from webhook.model.quantity import Amount, format_quantity
-from webhook.model.queues import DEFAULT_FLAVOR
+from webhook.model.quantity import Amount, add, format_quantity
+from webhook.model.queues import DEFAULT_FLAVOR, Limit
 from webhook.model.workload import PodSet
 from webhook.quota.flavors import Menu, Option, Wants
+from webhook.quota.limits import JOBS, alone_over
+from webhook.quota.partial import at_least
 from webhook.quota.tree import Tree
 
 
@@ -22,7 +24,7 @@ class NeverFits:
     """What is asked and the most there could be. ``flavor`` is the one that could give it.
 
     It is None where several flavors together could not, and empty where the node selectors of the
-    pods leave no flavor at all.
+    pods leave no flavor at all. ``limit`` is the limit that it exceeds alone, if that is why.
     """
 
     queue: str
@@ -30,10 +32,13 @@ class NeverFits:
     asked: Amount
     most: Amount
     flavor: str | None
+    limit: Limit | None = None
 
     @property
     def text(self) -> str:
         """One line, with both numbers and the queue."""
+        if self.limit is not None:
+            return self._limited(self.limit)
         asked = f"needs {format_quantity(self.asked, self.resource)} {self.resource}"
         if self.flavor == "":
             return f"{asked}, no flavor of {self.queue} goes with its node selector"
@@ -41,23 +46,47 @@ class NeverFits:
         most = format_quantity(self.most, self.resource)
         return f"{asked}, {self.queue} can never have more than {most}{where}"
 
+    def _limited(self, limit: Limit) -> str:
+        asked, most = (
+            str(each) if self.resource == JOBS else format_quantity(each, self.resource)
+            for each in (self.asked, self.most)
+        )
+        where = f" ({limit.place})" if limit.place else ""
+        return (
+            f"needs {asked} {self.resource}, {self.queue} lets nobody have more than {most}"
+            f" {limit.per}{where}"
+        )
+
 
 def never_fits(tree: Tree, queue: str, pod_sets: Sequence[PodSet]) -> NeverFits | None:
     """The first thing that rules it out; None where it may fit, or where a resource is uncovered."""
-    menu = Menu(tree, tree.nodes[queue])
+    menu, pod_sets = Menu(tree, tree.nodes[queue]), at_least(pod_sets)
     wants = [menu.wants(pods) for pods in pod_sets]
     whole = [want for want in wants if want is not None]
     return ruled_out(menu, pod_sets, whole) if len(whole) == len(wants) else None
 
 
-def ruled_out(menu: Menu, pod_sets: Iterable[PodSet], wants: Sequence[Wants]) -> NeverFits | None:
+def ruled_out(menu: Menu, pod_sets: Sequence[PodSet], wants: Sequence[Wants]) -> NeverFits | None:
     """The same for pod sets whose options are known."""
+    over = _over_limit(menu, pod_sets)
+    if over is not None:
+        return over
     for pods, want in zip(pod_sets, wants, strict=True):
         for options in want.groups:
             if not any(_possible(menu, option) for option in options):
                 return _alone(menu, pods, options)
     every = [options for want in wants for options in want.groups]
     return _forced(menu, every) or _together(menu, every)
+
+
+def _over_limit(menu: Menu, pod_sets: Sequence[PodSet]) -> NeverFits | None:
+    asked = add(*(pods.total for pods in pod_sets))
+    found = alone_over(menu.queue, asked)
+    if found is None:
+        return None
+    limit, resource, bound = found
+    amount = 1 if resource == JOBS else asked[resource]
+    return NeverFits(menu.queue.name, resource, amount, bound, None, limit)
 
 
 def _possible(menu: Menu, option: Option) -> bool:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from webhook.model.quantity import Amount
 from webhook.model.queues import FlavorResource
-from webhook.model.workload import Admission, Uid, Workload
+from webhook.model.workload import Admission, Evicted, Uid, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +29,44 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """One workload to be stopped, in favour of ``by``. No policy of today asks for one."""
+    """One workload to be stopped; it counts as stopping already, and is told once.
+
+    ``record`` is to be written to it, ``hold`` as well where it may not be tried again. ``by`` is
+    whom it makes room for, if anybody.
+    """
 
     workload: Workload
-    by: Uid
+    record: Evicted
     text: str
+    by: Uid | None = None
+    hold: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """More pods for a started workload; what they need is charged already.
+
+    ``uid`` is that of the growth, for ``confirm`` and ``refused``; ``admission`` is the record of
+    the whole workload from then on.
+    """
+
+    uid: Uid
+    workload: Workload
+    admission: Admission
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The outcome of one pass. ``again_at``: when the next backoff ends, if one is running."""
+    """The outcome of one pass. ``again_at``: when the next backoff or deadline ends.
+
+    ``ready``: workloads that are ready for the first time, in whose records that is to be noted.
+    """
 
     starts: tuple[Start, ...] = ()
     evictions: tuple[Eviction, ...] = ()
     again_at: float | None = None
+    ready: tuple[Workload, ...] = ()
+    growths: tuple[Growth, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,20 @@ takes the fields.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 
 from webhook.model.quantity import Amount, format_quantity
 from webhook.model.queues import DEFAULT_FLAVOR
 from webhook.model.workload import Uid, Workload
+from webhook.quota.limits import OverLimit
 
 
 class Because(Enum):
     """The kinds, spelled as a policy's tests spell them; the last three are no reason to wait."""
 
     QUOTA = "quota"
+    LIMIT = "limit"
     ORDER = "order"
     HOLD = "hold"
     VICTIMS = "victims"
@@ -73,7 +76,7 @@ class Reason:
 
     ``lacks`` has one entry a flavor that was tried, its scarcest resource; ``behind`` is the
     workload it waits behind; ``ahead`` counts those before it in its queue; ``until`` is seconds
-    since the epoch.
+    since the epoch. ``over`` is the bound that stops it.
     """
 
     kind: Because
@@ -82,6 +85,18 @@ class Reason:
     behind: Uid | None = None
     ahead: int = 0
     until: float | None = None
+    over: OverLimit | None = None
+    passed_over: int = 0
+    passed_since: float | None = None
+
+    @property
+    def passes(self) -> str:
+        """``passed over 3 times since 2026-11-01T10:00:00Z``; empty if it was not."""
+        if self.passed_since is None:
+            return ""
+        times = "once" if self.passed_over == 1 else f"{self.passed_over} times"
+        since = datetime.fromtimestamp(self.passed_since, UTC)
+        return f"passed over {times} since {since:%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from itertools import combinations
 
 from webhook.model.quantity import LARGEST, Amount
 from webhook.model.workload import PodSet
-from webhook.quota.flavors import Choice, Menu, Option, Wants, assign
+from webhook.quota.flavors import Choice, Free, Menu, Option, Wants, assign
 from webhook.quota.never import NeverFits, ruled_out
+from webhook.quota.partial import Partial, at_least, partial_of
 
 MORE_THAN_ANYBODY_HAS: Amount = LARGEST * 2**64
 
@@ -21,7 +22,13 @@ MORE_THAN_ANYBODY_HAS: Amount = LARGEST * 2**64
 def fingerprint(pod_sets: tuple[PodSet, ...]) -> Hashable:
     """Equal for workloads that ask for the same; the names of the pod sets do not matter."""
     return tuple(
-        (pods.count, tuple(sorted(pods.requests.items())), _sorted(pods.node_selector))
+        (
+            pods.count,
+            tuple(sorted(pods.requests.items())),
+            _sorted(pods.node_selector),
+            pods.min_count,
+            pods.flavors and _sorted(pods.flavors),
+        )
         for pods in pod_sets
     )
 
@@ -38,9 +45,16 @@ class Shape:
         wants = [menu.wants(pods) for pods in pod_sets]
         self.covered = all(want is not None for want in wants)
         self.wants: tuple[Wants, ...] = tuple(want for want in wants if want is not None)
+        self.partial: Partial | None = partial_of(menu, pod_sets) if self.covered else None
+        fewest = at_least(pod_sets) if self.partial is not None else pod_sets
+        self.least_wants = self.wants
+        """What it wants with as few pods as will do: the same for most."""
+        if self.partial is not None:
+            few = (menu.wants(pods) for pods in fewest)
+            self.least_wants = tuple(want for want in few if want is not None)
         self.never: NeverFits | None = None
         if self.covered:
-            self.never = ruled_out(menu, pod_sets, self.wants)
+            self.never = ruled_out(menu, fewest, self.least_wants)
         self.hopeless = not self.covered or self.never is not None
         self.least = self._least()
         self.fickle = not self.hopeless and self._is_fickle()
@@ -53,7 +67,7 @@ class Shape:
         if self.hopeless:
             return (MORE_THAN_ANYBODY_HAS,) * len(self.menu.dimensions)
         vectors: dict[int, list[dict[str, Amount]]] = {}
-        for want in self.wants:
+        for want in self.least_wants:
             for options in want.groups:
                 for group, blocks in enumerate(self.menu.groups):
                     if options and any(options[0].flavor == b.flavor for b in blocks):
@@ -85,14 +99,21 @@ class Shape:
             for numbers, others in combinations([_numbers(o) for o in choices], 2)
         )
 
+    def assign(self, free: Free) -> Choice | None:
+        """What it would take of what is free; fewer pods where not all fit and it may start so."""
+        choice = assign(self.menu, self.wants, free)
+        if choice is None and self.partial is not None:
+            return self.partial.assign(free)
+        return choice
+
     @cached_property
     def ideal(self) -> Choice | None:
-        """What it would take if own quota lay idle, or else if the whole tree did."""
+        """The least it would take if own quota lay idle, or else if the whole tree did."""
         tree, node = self.menu.tree, self.menu.node
         most = [tree.potential(node, number) for number in range(len(tree.pairs))]
         own = [min(pair) for pair in zip(most, tree.nominal[node], strict=True)]
-        taken = assign(self.menu, self.wants, own)
-        return taken or assign(self.menu, self.wants, most)
+        taken = assign(self.menu, self.least_wants, own)
+        return taken or assign(self.menu, self.least_wants, most)
 
 
 def _numbers(options: tuple[Option, ...]) -> frozenset[int]:

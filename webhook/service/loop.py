@@ -39,6 +39,7 @@ ADOPTION_SECONDS = 30.0
 SLICE = 128
 """So many objects are read before others get their turn."""
 PUBLISH_SECONDS = 0.25
+GROWTH_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +280,8 @@ class Loop:
         self._metrics.observe("tidegate_plan_seconds", time.perf_counter() - began)
         for start in plan.starts:
             self._starter.begin(start)
+        for growth in plan.growths:  # nobody writes them yet, so nobody may be charged for them
+            self.refused(growth.uid, now + GROWTH_SECONDS)
         self._wake_at(plan.again_at)
 
     def _wake_at(self, moment: float | None) -> None:

@@ -60,6 +60,12 @@ class Adapter(Protocol):
     def reopening(self, obj: Object) -> Patch:
         """Operations on its status after which its templates may change again; none where they may, or never will."""
 
+    def succeeded(self, obj: Object) -> Mapping[str, int]:
+        """Pod set name → pods of it that have succeeded, where that count outlives a stop."""
+
+    def resized(self, obj: Object, pods: Mapping[str, int]) -> Patch:
+        """Operations after which so many pods of each set run at once, what is asked beyond noted; none if they do."""
+
     def grown(self, old: Object, new: Object) -> Growth | None:
         """What a started one asks for on top of what it has; None if nothing."""
 

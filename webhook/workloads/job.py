@@ -7,14 +7,16 @@ computed from live fields each time. https://kubernetes.io/docs/concepts/workloa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from webhook.model.kinds import JOB, Kind, Object
 from webhook.model.patch import NO_PATCH, Patch, drop, put
 from webhook.model.workload import Admission, Injected, PodSet, Workload
 from webhook.workloads.adapter import Growth
+from webhook.workloads.counts import asked, check_fewest, fewest, resized
 from webhook.workloads.life import Life, workload
-from webhook.workloads.objects import count, is_true, mapping, ordinal
+from webhook.workloads.objects import count, is_true, mapping, ordinal, read_time
 from webhook.workloads.record import NOTHING_INJECTED, admission_of, injected_into
 from webhook.workloads.requests import pod_requests
 from webhook.workloads.templates import Path, own_selector
@@ -43,22 +45,30 @@ class JobAdapter:
         return is_true(obj, "Complete", "Failed")
 
     def pod_sets(self, obj: Object) -> tuple[PodSet, ...]:
+        check_fewest(obj)
+        if self.suspended(obj):
+            obj = asked(obj)
         spec = mapping(obj, "spec")
-        return (pod_set(spec, at_once(spec), injected=_injected(obj)),)
+        return (_pod_set(obj, at_once(spec), fewest(obj)),)
 
     def read(
         self, obj: Object, *, queue: str, priority: int, children: Sequence[Object] = ()
     ) -> Workload:
-        remaining = to_run(obj)
-        asks = (pod_set(mapping(obj, "spec"), remaining, injected=_injected(obj)),)
+        suspended, wanted = self.suspended(obj), to_run(asked(obj))
+        remaining = wanted if suspended else to_run(obj)
+        growth = () if suspended or wanted <= remaining else (_growth(obj, wanted - remaining),)
         life = Life(
             finished=self.finished(obj),
-            suspended=self.suspended(obj),
+            suspended=suspended,
             ending=is_true(obj, *ENDING),
             live={MAIN: live(obj)},
             granted={MAIN: max(remaining, _surviving(obj))},
+            ready=_all_ready(obj, remaining),
+            started_at=read_time(mapping(obj, "status").get("startTime")),
         )
-        return workload(self.kind, obj, asks, life, queue=queue, priority=priority)
+        asks = (_pod_set(obj, remaining, fewest(obj) if suspended else None),)
+        found = workload(self.kind, obj, asks, life, queue=queue, priority=priority)
+        return replace(found, growth=growth) if growth else found
 
     def templates(self, obj: Object) -> Mapping[str, Path]:
         return {MAIN: TEMPLATE}
@@ -71,6 +81,12 @@ class JobAdapter:
         """Up to Kubernetes 1.35 nobody else takes the start time away, and while it is there the template is fixed."""
         stopped = self.suspended(obj) and is_true(obj, "Suspended") and pods_left(obj) == 0
         return drop(obj, START_TIME) if stopped else NO_PATCH
+
+    def succeeded(self, obj: Object) -> Mapping[str, int]:
+        return {MAIN: count(mapping(obj, "status"), "succeeded", 0, "status")}
+
+    def resized(self, obj: Object, pods: Mapping[str, int]) -> Patch:
+        return resized(obj, pods.get(MAIN, 0), to_run(asked(obj)))
 
     def grown(self, old: Object, new: Object) -> Growth | None:
         # A status sent with an edit is dropped later, by the API server: who lies there ("all done") must not grow.
@@ -165,6 +181,22 @@ def _in_the_making(obj: Object) -> int:
     return most if left is None else min(most, left)
 
 
+def _all_ready(obj: Object, remaining: int) -> bool:
+    """Whether all pods it should run are ready; what has succeeded since the start was ready, too.
+
+    Without the latter a Job of many short pods would never seem ready: some are always just beginning.
+    """
+    ready = count(mapping(obj, "status"), "ready", 0, "status")
+    if ready >= remaining:
+        return True
+    record = admission_of(obj)
+    if record is None:
+        return False
+    done = sum(pods.done for pods in record.pod_sets)
+    since = count(mapping(obj, "status"), "succeeded", 0, "status") - done
+    return ready + since >= _granted(record)
+
+
 def _surviving(obj: Object) -> int:
     """Pods of a started Job beyond what it asks for now: it was shrunk, and they are still going.
 
@@ -176,6 +208,16 @@ def _surviving(obj: Object) -> int:
 
 def _granted(record: Admission) -> int:
     return sum(pods.count for pods in record.pod_sets)
+
+
+def _pod_set(obj: Object, pods: int, fewest: int | None = None) -> PodSet:
+    found = pod_set(mapping(obj, "spec"), pods, injected=_injected(obj))
+    return found if fewest is None else replace(found, min_count=fewest)
+
+
+def _growth(obj: Object, pods: int) -> PodSet:
+    """The pods it wants beyond those it has; one by one if it could have started with fewer."""
+    return _pod_set(obj, pods, 1 if fewest(obj) is not None else None)
 
 
 def _injected(obj: Object) -> Injected:

@@ -74,7 +74,8 @@ class JobSetAdapter:
         if suspended and record and not is_true(obj, "Suspended", "Completed", "Failed"):
             # its controller has not said that it stopped, so it may be making children still
             left = largest([left, granted])
-        life = Life(finished, suspended, ending=False, live=left, granted=granted)
+        ready = all(_replicas_ready(obj, item) for item in _replicated(obj))
+        life = Life(finished, suspended, ending=False, live=left, granted=granted, ready=ready)
         return workload(self.kind, obj, asks, life, queue=queue, priority=priority)
 
     def templates(self, obj: Object) -> Mapping[str, Path]:
@@ -87,6 +88,12 @@ class JobSetAdapter:
         return self.suspended(obj)
 
     def reopening(self, obj: Object) -> Patch:
+        return NO_PATCH
+
+    def succeeded(self, obj: Object) -> Mapping[str, int]:
+        return {}
+
+    def resized(self, obj: Object, pods: Mapping[str, int]) -> Patch:
         return NO_PATCH
 
     def grown(self, old: Object, new: Object) -> Growth | None:
@@ -154,9 +161,20 @@ def _pod_set(item: Mapping[str, Any], replicas: int, record: Admission | None = 
 
 def _succeeded(obj: Object, name: str) -> int:
     """Child Jobs of one replicated job that are done in this attempt; a restart counts anew, and so do we."""
+    return _children(obj, name, "succeeded")
+
+
+def _replicas_ready(obj: Object, item: Mapping[str, Any]) -> bool:
+    """Whether every child Job of one replicated job is done, or has all its pods ready."""
+    name = _name(item)
+    return _children(obj, name, "ready") + _succeeded(obj, name) >= _replicas(item)
+
+
+def _children(obj: Object, name: str, which: str) -> int:
+    """How many child Jobs of one replicated job its status counts so."""
     for item in sequence(mapping(obj, "status"), "replicatedJobsStatus", "status"):
         if item.get("name") == name:
-            return count(item, "succeeded", 0, "status.replicatedJobsStatus")
+            return count(item, which, 0, "status.replicatedJobsStatus")
     return 0
 
 

@@ -67,6 +67,16 @@ def notes(obj: Object) -> Mapping[str, str]:
     return mapping(metadata(obj), "annotations", "metadata")
 
 
+def controller(obj: Object) -> str:
+    """What controls it, as messages name it: ``CronJob team-a/nightly``; empty for what stands by itself."""
+    about = metadata(obj)
+    for reference in sequence(about, "ownerReferences", "metadata"):
+        if reference.get("controller") is True:
+            owner = f"{about.get('namespace') or ''}/{reference.get('name') or ''}"
+            return f"{reference.get('kind') or ''} {owner}"
+    return ""
+
+
 def check_texts(obj: Object) -> None:
     """Labels and annotations are texts. Raises BadObject, as the API server would, but later than it asks webhooks."""
     for part, found in (("labels", labels(obj)), ("annotations", notes(obj))):

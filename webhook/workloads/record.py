@@ -20,12 +20,14 @@ NOTHING_INJECTED = Injected()
 
 def render_admission(admission: Admission) -> str:
     """The annotation's text."""
-    body = {
+    body: dict[str, Any] = {
         "queue": admission.queue,
         "at": admission.at,
         "revision": admission.revision,
         "podSets": [_pod_set_json(pods) for pods in admission.pod_sets],
     }
+    if admission.ready_at:
+        body["ready"] = admission.ready_at
     return json.dumps(body, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -36,6 +38,8 @@ def _pod_set_json(pods: Assigned) -> dict[str, Any]:
         "flavors": dict(sorted(pods.flavors.items())),
         "amounts": {r: format_quantity(a, r) for r, a in sorted(pods.amounts.items())},
     }
+    if pods.done:
+        body["done"] = pods.done
     if pods.injected.nodes:
         body["nodes"] = dict(sorted(pods.injected.nodes.items()))
     if pods.injected.tolerations:
@@ -54,7 +58,8 @@ def parse_admission(text: str) -> Admission | None:
     try:
         body = json.loads(text)
         pod_sets = tuple(_pod_set(item) for item in body["podSets"])
-        return Admission(_text(body["queue"]), pod_sets, _text(body["at"]), _text(body["revision"]))
+        queue, at, revision = (_text(body[key]) for key in ("queue", "at", "revision"))
+        return Admission(queue, pod_sets, at, revision, _text(body.get("ready", "")))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, QuantityError):
         return None
 
@@ -69,6 +74,7 @@ def _pod_set(item: Mapping[str, Any]) -> Assigned:
             {k: _text(v) for k, v in item.get("nodes", {}).items()},
             tuple({**toleration} for toleration in item.get("tolerations", ())),
         ),
+        done=_count(item.get("done", 0)),
     )
 
 

@@ -34,6 +34,7 @@ def start(
     read. What an earlier start injected is taken out again, to the letter; the record says what this one injects.
     """
     earlier, paths = admission_of(obj), dict(adapter.templates(obj))
+    done = adapter.succeeded(obj)
     patch: Patch = ()
     written = []
     for pods in admission.pod_sets:
@@ -41,12 +42,22 @@ def start(
         path = paths.pop(pods.name)
         ops, injected = inject(obj, path, injected_into(earlier, pods.name), chosen)
         patch += ops
-        written.append(replace(pods, injected=injected))
+        written.append(replace(pods, injected=injected, done=done.get(pods.name, 0)))
     for name, path in paths.items():  # nothing of these starts now, but a restart may run them
         patch += inject(obj, path, injected_into(earlier, name), ())[0]
     record = replace(admission, pod_sets=tuple(written))
     head = (locked(obj), *put(obj, SUSPEND, False), *put(obj, RECORD, render_admission(record)))
-    return head + patch
+    return (*head, *_sized(adapter, obj, record), *patch)
+
+
+def grow(adapter: Adapter, obj: Object, admission: Admission) -> Patch:
+    """The one write that lets a started workload grow to the counts of ``admission``, its record from then on."""
+    written = put(obj, RECORD, render_admission(admission))
+    return (locked(obj), *written, *_sized(adapter, obj, admission))
+
+
+def _sized(adapter: Adapter, obj: Object, admission: Admission) -> Patch:
+    return adapter.resized(obj, {pods.name: pods.count for pods in admission.pod_sets})
 
 
 def reopen(adapter: Adapter, obj: Object, start: Patch) -> Patch:
