@@ -8,9 +8,13 @@ from click.testing import CliRunner
 
 from webhook.cli.exits import Exit
 from webhook.cli.main import program
-from webhook.language.check import lint
-from webhook.language.codes import CODES, ON_REQUEST
+from webhook.language.check import lint, lint_parsed
+from webhook.language.codes import BY_TESTS, CODES, ON_REQUEST
 from webhook.language.pages import page
+from webhook.language.parse import parse
+from webhook.language.scenes import Scene
+from webhook.model.kinds import Object
+from webhook.rehearsal.trials import BadFile, try_all
 
 SECTIONS = ["What it does", "Why it is bad", "Avoid", "Prefer"]
 FILE = re.compile(r"(?m)^# file: (\S+)\n")
@@ -36,6 +40,19 @@ def codes(files: list[tuple[str, str]], *, form: bool = False) -> list[str]:
     return [found.code for found in lint(files, form=form)[1]]
 
 
+def told(files: list[tuple[str, str]]) -> list[str]:
+    """What lint finds, and what is found when the tests are run."""
+    parsed = [parse(text, path=path) for path, text in files]
+    policy, found = lint_parsed(parsed)
+    assert policy is not None
+    trials = try_all(policy, [each.file for each in parsed], no_file)
+    return [each.code for each in (*found, *trials.problems, *trials.untested)]
+
+
+def no_file(scene: Scene) -> Object:
+    raise BadFile(f"{scene.submission.file}: no such file")
+
+
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_a_code_has_a_page_whose_examples_are_true(code: str) -> None:
     severity, summary = CODES[code]
@@ -43,6 +60,11 @@ def test_a_code_has_a_page_whose_examples_are_true(code: str) -> None:
     assert text.startswith(f"# {code}: {summary}\n\nA")
     assert severity.value in text.split("\n")[2]
     assert list(sections(code))[:4] == SECTIONS
+    if code in BY_TESTS:
+        assert codes(example(code, "Avoid")) == []
+        assert set(told(example(code, "Avoid"))) == {code}
+        assert told(example(code, "Prefer")) == []
+        return
     asked = code in ON_REQUEST
     assert set(codes(example(code, "Avoid"), form=asked)) == {code}
     assert codes(example(code, "Prefer"), form=asked) == []

@@ -15,6 +15,7 @@ from webhook.language.kinds import KindReader
 from webhook.language.lint.findings import condition_findings
 from webhook.language.lint.lines import deadline_findings, line_findings
 from webhook.language.lint.quotas import quota_findings
+from webhook.language.lint.scenes import scene_findings
 from webhook.language.lint.style import form_findings, style_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
@@ -162,6 +163,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
         found += line_findings(names, policy.quotas, priorities, default, resources.known_aliases())
         found += deadline_findings(names, _sent(policy))
         found += style_findings(files, names, priorities)
+        found += scene_findings(names.tests)
         found += condition_findings(files, names, policy.quotas, resources.known_aliases())
     return policy
 

@@ -82,6 +82,8 @@ _ERRORS = {
     "TG601": "name in a test does not exist",
     "TG602": "a test without a `submit`, or with two",
     "TG603": "expectations contradict each other",
+    "TG604": "expectation not met",
+    "TG606": "file of a test missing, or not one object",
 }
 _WARNINGS = {
     "TG014": "memory below 1Mi",
@@ -110,6 +112,8 @@ _WARNINGS = {
 _STYLE = {
     "TG309": "alternatives count different resources",
     "TG409": "`prefer` that says nothing in a queue with one flavor",
+    "TG605": "rule without a test",
+    "TG607": "test that can pass by accident",
     "TG701": "not in canonical form",
     "TG702": "`route otherwise` not last in its file",
     "TG703": "suppression without a reason, of no known code, or of an error",
@@ -126,3 +130,5 @@ CODES: Mapping[str, Code] = MappingProxyType(
 
 ON_REQUEST = frozenset({"TG701"})
 """Codes that are looked for only where a run names them."""
+BY_TESTS = frozenset({"TG604", "TG605", "TG606"})
+"""Codes of ``tidegate test``: whether they apply is known when the tests have run."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Final
 
-from webhook.language.codes import CODES, ON_REQUEST, Severity
+from webhook.language.codes import BY_TESTS, CODES, ON_REQUEST, Severity
 from webhook.language.problems import Fix, Problem, has_errors, problem
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Comment, File, Source, Span
+from webhook.model.values import dataclass
 
 _MARK: Final = re.compile(r"#[ \t]*tidegate[ \t]*:[ \t]*(?P<rest>.*)")
 _FORM: Final = re.compile(r"ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")
@@ -128,7 +129,7 @@ def _unused(
 ) -> Iterator[Problem]:
     """TG704: what it speaks of is not found there."""
     for mark in marks:
-        asked = [code for code in mark.codes if code not in ON_REQUEST]
+        asked = [code for code in mark.codes if code not in ON_REQUEST | BY_TESTS]
         idle = [code for code in asked if (mark.comment.span, code) not in used]
         if idle:
             names = " and ".join(f"`{code}`" for code in idle)

@@ -1,0 +1,68 @@
+"""Which statements that webhook and loop do not obey yet would change the end of a test.
+
+A test that passed because a line was read and ignored would lie. So it is not run, and says for which line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from webhook.language.policy import Policy
+from webhook.language.scenes import Scene
+from webhook.model.queues import Quotas
+from webhook.rehearsal.playing import Outcome
+
+_ANYWHERE = frozenset({"warn", "set", "queue-label"})
+"""Words that are about whatever comes into a queue; `kind` needs an adapter, and `mode` does not hold in tests."""
+_NEVER = frozenset({"kind", "mode"})
+
+
+def ignored_statement(scene: Scene, policy: Policy, outcome: Outcome) -> str | None:
+    """What stands in the way, with its place; None where everything this test touches is obeyed."""
+    touched = {line.queue for line in scene.present}
+    queue = outcome.submitted.queue
+    if queue is not None:
+        touched.add(queue)
+    trees = {_root(policy.quotas, each) for each in touched}
+    for word, place in policy.not_obeyed:
+        if _touches(word, place, policy.quotas, trees, submitted=queue is not None):
+            return f"this version does not obey `{word}` ({place}) yet"
+    return None
+
+
+def _touches(word: str, place: str, quotas: Quotas, trees: set[str], *, submitted: bool) -> bool:
+    if word in _NEVER:
+        return False
+    if word in _ANYWHERE:
+        return submitted or word == "queue-label"
+    owner = _owner(place, quotas)
+    return owner is None or _root(quotas, owner) in trees
+
+
+def _owner(place: str, quotas: Quotas) -> str | None:
+    """A queue or cohort of the tree that a line belongs to: the last that begins above it."""
+    path, line = _split(place)
+    begun = [(at, name) for name, at, file in _members(quotas) if file == path and at <= line]
+    return max(begun)[1] if begun else None
+
+
+def _members(quotas: Quotas) -> Iterator[tuple[str, int, str]]:
+    for members in (quotas.queues, quotas.cohorts):
+        for name, member in members.items():
+            path, line = _split(member.place)
+            yield name, line, path
+
+
+def _split(place: str) -> tuple[str, int]:
+    path, _, line = place.rpartition(":")
+    return path, int(line)
+
+
+def _root(quotas: Quotas, name: str) -> str:
+    """The top of its tree; itself where it is in no cohort."""
+    queue = quotas.queues.get(name)
+    above = queue.cohort if queue is not None else name
+    while above is not None:
+        name = above
+        above = quotas.cohorts[above].parent
+    return name
