@@ -46,6 +46,7 @@ from webhook.language.operators import (
     compile_unary,
 )
 from webhook.language.problems import Fix, Problem, has_errors, problem
+from webhook.language.records import dataclass
 from webhook.language.scope import EVERYWHERE, IN_KINDS, IN_ROUTES, Names, Scope
 from webhook.language.shapes import (
     ANY,
@@ -64,7 +65,6 @@ from webhook.language.shapes import (
 from webhook.language.syntax import Span
 from webhook.language.terms import Run, Term, constant, framed, poisoned
 from webhook.language.values import name_of, plain, text_of
-from webhook.model.values import dataclass
 
 __all__ = [
     "EVERYWHERE",

@@ -15,7 +15,7 @@ from typing import Literal as Choice
 from lark import Token, Tree
 
 from webhook.language.literals import Unreadable, read_number, read_text, write_literal
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 if TYPE_CHECKING:
     from webhook.language.syntax import Source, Span

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from webhook.language.problems import Fix, Problem, Severity
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 ROUNDS: Final = 10
 Texts: TypeAlias = Mapping[str, str]

@@ -13,6 +13,7 @@ from webhook.language.failures import Mistake, Work
 from webhook.language.literals import unit_help
 from webhook.language.macros import MACROS, compile_macro
 from webhook.language.patterns import compile_matches
+from webhook.language.records import dataclass
 from webhook.language.shapes import (
     AMOUNT,
     ANY,
@@ -37,7 +38,6 @@ from webhook.language.terms import (
 )
 from webhook.language.values import Quantity, name_of, spend_on_text
 from webhook.model.quantity import QuantityError, parse_quantity
-from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

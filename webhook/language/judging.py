@@ -10,7 +10,7 @@ from typing import Any
 
 from webhook.language.conditions import Condition, ConditionFailed, Scope
 from webhook.language.paths import Key
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

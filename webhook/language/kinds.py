@@ -14,6 +14,7 @@ from webhook.language.conditions import Names as ConditionNames
 from webhook.language.names import Names
 from webhook.language.paths import Key, keys, read_path
 from webhook.language.problems import Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.resources import Resources
 from webhook.language.syntax import (
     Api,
@@ -31,7 +32,6 @@ from webhook.language.syntax import (
 )
 from webhook.language.texts import read_text
 from webhook.model.kinds import Kind
-from webhook.model.values import dataclass
 
 BUILT_IN_NAMES: Final = ("Job", "JobSet", "LeaderWorkerSet", "Pod", "Deployment", "StatefulSet")
 _KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]{0,62}")

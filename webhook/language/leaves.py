@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import field
 from typing import TypeAlias
 
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

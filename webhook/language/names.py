@@ -13,6 +13,7 @@ from dataclasses import field
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from webhook.language.problems import Fix, Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.suggest import suggest
 from webhook.language.syntax import (
     Alias,
@@ -35,7 +36,6 @@ from webhook.language.syntax import (
     Word,
 )
 from webhook.language.words import RESERVED, STATEMENTS
-from webhook.model.values import dataclass
 
 What: TypeAlias = Literal["queue", "cohort", "flavor", "priority", "resource", "rule"]
 _NAME: Final = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")

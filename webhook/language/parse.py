@@ -17,11 +17,11 @@ from webhook.language.explain import explain
 from webhook.language.expression import Expression, build
 from webhook.language.grammar import parse_tree
 from webhook.language.problems import Problem, problem, sorted_problems
+from webhook.language.records import dataclass
 from webhook.language.scan import DEEPEST, MOST, Piece, Scanned, scan
 from webhook.language.syntax import File, Source, Span, Statement
 from webhook.language.trees import Builder
 from webhook.language.words import STATEMENTS, TOP
-from webhook.model.values import dataclass
 
 LARGEST: Final = 256 * 1024
 """Code points of one file. A ConfigMap holds 1 MiB; nobody reads a policy file of this size."""

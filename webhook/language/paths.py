@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 from webhook.language.expression import Expression, Index, Literal, Name, Select
 from webhook.language.problems import Fix, Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.syntax import Path, Source, Span, Text
 from webhook.language.texts import read_text
-from webhook.model.values import dataclass
 
 _STEP: Final = re.compile(
     r"""(?P<dot>\.?)(?P<name>[A-Za-z_][A-Za-z0-9_]*)

@@ -7,9 +7,9 @@ from typing import Final, cast
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
+from webhook.language.records import dataclass
 from webhook.language.syntax import Source, Span
 from webhook.language.words import STATEMENTS
-from webhook.model.values import dataclass
 
 WORD: Final = re.compile(
     r"[A-Za-z_][A-Za-z0-9_./-]*|[+-]?\.?[0-9][A-Za-z0-9_.]*|&&|\|\||[=!<>]=|//|\"[^\"\n]*\"?|'[^'\n]*'?|."

@@ -22,10 +22,10 @@ from webhook.language.judging import (
     writes,
 )
 from webhook.language.kinds import DeclaredKind
+from webhook.language.records import dataclass
 from webhook.language.scenes import Scene
 from webhook.language.settings import PolicySettings
 from webhook.model.queues import Quotas
-from webhook.model.values import dataclass
 
 __all__ = [
     "Denial",

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from webhook.language.codes import CODES, Severity
+from webhook.language.records import dataclass
 from webhook.language.syntax import Span
-from webhook.model.values import dataclass
 
 __all__ = ["Fix", "PolicyErrors", "Problem", "Severity", "has_errors", "problem", "sorted_problems"]
 

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 from webhook.language.conditions import Condition
 from webhook.language.paths import Key
+from webhook.language.records import dataclass
 from webhook.model.quantity import Amount
-from webhook.model.values import dataclass
 
 NOTHING: Mapping[str, Amount] = MappingProxyType({})
 ANYONE = "anyone"

@@ -12,11 +12,11 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final
 
+from webhook.language.records import dataclass
 from webhook.language.schemas import object_shape, record
 from webhook.language.shapes import INT, REQUESTS, STRING, ListOf, MapOf, Shape
 from webhook.model.kinds import BUILT_IN, Kind
 from webhook.model.quantity import Amount
-from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from typing import Final
 from webhook.language.flavors import is_label_key
 from webhook.language.names import Names
 from webhook.language.problems import Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Mode, QueueLabel, Source, Span
 from webhook.language.texts import read_text
 from webhook.model.kinds import Key
-from webhook.model.values import dataclass
 
 _MODES: Final = ("enforce", "audit")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Final, TypeAlias
 
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

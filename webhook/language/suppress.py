@@ -14,9 +14,9 @@ from typing import Final
 
 from webhook.language.codes import BY_TESTS, CODES, ON_REQUEST, Severity
 from webhook.language.problems import Fix, Problem, has_errors, problem
+from webhook.language.records import dataclass
 from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Comment, File, Source, Span
-from webhook.model.values import dataclass
 
 _MARK: Final = re.compile(r"#[ \t]*tidegate[ \t]*:[ \t]*(?P<rest>.*)")
 _FORM: Final = re.compile(r"ignore\[(?P<codes>[^\]]*)\](?P<reason>.*)")

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from webhook.language.leaves import Bound, Number, Path, Source, Span, Text, Word
+from webhook.language.records import dataclass
 from webhook.language.syntax_kinds import (
     Api,
     Children,
@@ -67,7 +68,6 @@ from webhook.language.syntax_tests import (
     SubmitFile,
     Test,
 )
-from webhook.model.values import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

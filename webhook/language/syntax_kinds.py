@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from webhook.language.leaves import Number, Path, Span, Text, Word
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from webhook.language.leaves import Number, Path, Span, Text, Word
+from webhook.language.records import dataclass
 from webhook.language.syntax_queues import Bounded
-from webhook.model.values import dataclass
 
 if TYPE_CHECKING:  # conditions have spans, too
     from webhook.language.expression import Expression

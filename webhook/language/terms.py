@@ -11,11 +11,11 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from webhook.language.expression import Call, Expression
 from webhook.language.failures import ConditionFailed, Mistake, Work, failed
+from webhook.language.records import dataclass
 from webhook.language.shapes import ANY, AmountOf, Shape
 from webhook.language.syntax import Span
 from webhook.language.values import Quantity
 from webhook.model.quantity import Amount
-from webhook.model.values import dataclass
 
 Run: TypeAlias = Callable[[Any], Any]
 """From a Scope, or a Frame, to a value."""

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from webhook.language.expression import Expression
 from webhook.language.parse import parse_expression
 from webhook.language.problems import Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.syntax import Source, Span, Text
-from webhook.model.values import dataclass
 
 _ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _PLAIN: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}

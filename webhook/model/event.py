@@ -5,10 +5,10 @@ Watch events arrive late, twice and out of order; these values carry what is nee
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from webhook.model.kinds import Kind, Object
-from webhook.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ for and how it is started lives in ``workloads``; a kind declared in a policy re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
-
-from webhook.model.values import dataclass
 
 Object: TypeAlias = dict[str, Any]
 """An object as the API server sends it, decoded once at the rim. Nobody changes one in place."""
@@ -64,5 +63,6 @@ class Key:
     HOLD = "tidegate.dev/hold"
     WANTED = "tidegate.dev/wanted"
     EVICTED = "tidegate.dev/evicted"
+    BEFORE_SETS = "tidegate.dev/before-sets"
     MIN_PARALLELISM = "tidegate.dev/min-parallelism"
     PREFIX = "tidegate.dev/"

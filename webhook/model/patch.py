@@ -7,9 +7,8 @@ operation costs nothing. Add below a map that is absent is refused by the API se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
-
-from webhook.model.values import dataclass
 
 OpName: TypeAlias = Literal["add", "remove", "replace", "test"]
 

@@ -7,13 +7,12 @@ Absent (None) and zero differ everywhere: ``borrow=None`` is "as much as there i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
 from webhook.model.quantity import Amount
-from webhook.model.values import dataclass
 
 DEFAULT_FLAVOR = "default"
 

@@ -7,14 +7,13 @@ remembered from an earlier sight, so a restart of everything loses nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NewType
 
 from webhook.model.kinds import Kind
 from webhook.model.quantity import NOTHING, Amount, Amounts, add, times
-from webhook.model.values import dataclass
 
 Uid = NewType("Uid", str)
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})

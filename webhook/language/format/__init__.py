@@ -16,7 +16,7 @@ from webhook.language.format.items import read_items
 from webhook.language.format.lines import lay_out
 from webhook.language.parse import Parsed, parse
 from webhook.language.problems import Problem, Severity, problem
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 __all__ = ["Formatted", "NotProven", "format_text"]
 

@@ -26,8 +26,8 @@ from webhook.language.expression import (
 )
 from webhook.language.lint import literals as lit
 from webhook.language.lint.literals import Constant, How, Path
+from webhook.language.records import dataclass
 from webhook.model.quantity import NANO, QuantityError, parse_quantity
-from webhook.model.values import dataclass
 
 Clause: TypeAlias = frozenset[lit.Literal]
 Clauses: TypeAlias = tuple[Clause, ...]

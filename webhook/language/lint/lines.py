@@ -11,10 +11,10 @@ from typing import Final
 from webhook.language.lint.capacity import Capacity
 from webhook.language.names import Names
 from webhook.language.problems import Problem, problem
+from webhook.language.records import dataclass
 from webhook.language.syntax import Block, Deadline, Limit, Preempt, Prefer, Queue, State
 from webhook.model import queues as model
 from webhook.model.quantity import format_quantity
-from webhook.model.values import dataclass
 
 _QUIETLY: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 """What a flavor that does not name it lets through without a word."""

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from typing import Literal as Choice
 
 from webhook.language.expression import Expression
+from webhook.language.records import dataclass
 from webhook.model.quantity import format_quantity
-from webhook.model.values import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
 Number: TypeAlias = int | float

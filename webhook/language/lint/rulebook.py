@@ -18,11 +18,11 @@ from webhook.language.conditions import Names as ConditionNames
 from webhook.language.expression import Expression
 from webhook.language.lint.clauses import ALWAYS, Clauses, Reader, TooMany, all_of
 from webhook.language.lint.literals import OneOf, Path
+from webhook.language.records import dataclass
 from webhook.language.schemas import object_shape, shape_of
 from webhook.language.shapes import Each, Record, Shape
 from webhook.language.syntax import Accept, Deny, File, Route, Set, Span, Warn, Word
 from webhook.model.kinds import BUILT_IN, Kind
-from webhook.model.values import dataclass
 
 _KINDS: Final = {kind.name: kind for kind in BUILT_IN}
 _ROUTED: Final = ("Job", "JobSet", "LeaderWorkerSet")

@@ -15,11 +15,11 @@ from webhook.language.conditions import Scope
 from webhook.language.expression import Binary, Literal, Name
 from webhook.language.lint.facts import Facts, Known
 from webhook.language.lint.literals import Constant, Path
+from webhook.language.records import dataclass
 from webhook.language.schemas import object_shape, shape_of
 from webhook.language.shapes import ANY, BOOL, DOUBLE, INT, ListOf, MapOf, Record, Simple
 from webhook.model.kinds import BUILT_IN, Key
 from webhook.model.quantity import NANO, format_quantity
-from webhook.model.values import dataclass
 
 _LABEL: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")

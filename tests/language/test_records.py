@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import pytest
 
-from webhook.model.values import dataclass
+from webhook.language.records import dataclass
 
 T = TypeVar("T")
 
