@@ -59,7 +59,10 @@ lint-layers: $(DEV)
 lint-policies: $(DEV)
 	$(BIN)/tidegate fmt --check policies
 	$(BIN)/tidegate lint policies/examples
-	for file in policies/reference/*.tide; do $(BIN)/tidegate lint $$file || exit 1; done
+	$(BIN)/tidegate test --min-coverage 100 policies/examples
+	for file in policies/reference/*.tide; do \
+	  $(BIN)/tidegate lint $$file && $(BIN)/tidegate test --allow-no-tests $$file || exit 1; \
+	done
 
 format: $(DEV)  ## put the code into the form that lint asks for
 	$(BIN)/ruff format

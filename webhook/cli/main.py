@@ -28,6 +28,7 @@ class Entry(NamedTuple):
 
 COMMANDS: dict[str, Entry] = {
     "lint": Entry("webhook.cli.lint", "Check policy files and report every problem."),
+    "test": Entry("webhook.cli.test", "Run the tests inside policy files."),
     "explain": Entry("webhook.cli.explain", "Explain the code of a problem."),
     "fmt": Entry("webhook.cli.fmt", "Put policy files into their one form."),
     "lsp": Entry("webhook.cli.lsp", "Serve an editor: diagnostics, completion, rename, fixes."),

@@ -13,8 +13,8 @@ from webhook.admission.decision import Refusal
 from webhook.language.conditions import Scope
 from webhook.language.expression import render
 from webhook.language.paths import Every, Key
+from webhook.language.policy import Policy
 from webhook.language.scenes import Expected
-from webhook.model.queues import Quotas
 from webhook.rehearsal.playing import Outcome
 
 _NO_SCOPE: Final = Scope({}, None, {}, None, "", "", "", {}, {}, "", (), None, None, 0, {})
@@ -38,13 +38,13 @@ class Unmet:
         return f"expected {self.want}, but {self.got}"
 
 
-def unmet(expected: Sequence[Expected], outcome: Outcome, quotas: Quotas) -> Iterator[Unmet]:
+def unmet(expected: Sequence[Expected], outcome: Outcome, policy: Policy) -> Iterator[Unmet]:
     """Those that do not hold, in the order of their lines."""
     for each in expected:
         if not holds(each, outcome):
             got = _got_set(each, outcome) if each.what == "set" else None
-            told = got or happened(outcome)
-            yield Unmet(each, _want(each), told, _deciders(each, outcome, quotas), _notes(outcome))
+            deciders = tuple(dict(_deciders(each, outcome, policy)).items())
+            yield Unmet(each, _want(each), got or happened(outcome), deciders, _notes(outcome))
 
 
 def holds(expected: Expected, outcome: Outcome) -> bool:
@@ -225,32 +225,57 @@ def _got_set(expected: Expected, outcome: Outcome) -> str | None:
     return f"it is {shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + '…'}"
 
 
-def _deciders(expected: Expected, outcome: Outcome, quotas: Quotas) -> tuple[tuple[str, str], ...]:
-    """Places, each once, with what was decided there."""
+def _deciders(expected: Expected, outcome: Outcome, policy: Policy) -> Iterator[tuple[str, str]]:
+    """Places with what was decided there, as far as it is about this expectation."""
     submitted = outcome.submitted
-    found: dict[str, str] = {}
-    route = submitted.account.route
-    if route is not None and (expected.what == "queue" or not submitted.refusals):
-        found[route.place] = f"the route to `{submitted.queue}`"
+    yield from _silent(expected, outcome, policy)
     for refusal in submitted.refusals:
         for place in refusal.place.split(", ") if refusal.place else ():
-            found.setdefault(place, _refuses(refusal))
-    queue = quotas.queues.get(submitted.queue or "")
-    if outcome.reason is not None and queue is not None:
-        over = getattr(outcome.reason, "over", None)
-        place = queue.place if over is None else over.limit.place
-        found.setdefault(place, "the queue" if over is None else "the limit")
-    return tuple(found.items())
+            yield place, _refuses(refusal)
+    if expected.what == "queue":
+        yield from _way(outcome, policy)
+    elif outcome.reason is not None and expected.what in ("starts", "waiting", "preempts"):
+        over, queue = outcome.reason.over, policy.quotas.queues.get(submitted.queue or "")
+        if over is not None:
+            yield over.limit.place, "this limit stops it"
+        elif queue is not None:
+            yield queue.place, "it starts here" if outcome.start else "it waits here"
+    elif submitted.queue is None:
+        yield from _way(outcome, policy)
+
+
+def _way(outcome: Outcome, policy: Policy) -> Iterator[tuple[str, str]]:
+    """What led it to its queue, or past all of them."""
+    route, otherwise = outcome.submitted.account.route, policy.otherwise
+    if route is not None:
+        yield route.place, f"this leads it to `{outcome.submitted.queue}`"
+    elif otherwise is not None and otherwise.place in outcome.true:
+        yield otherwise.place, "no other route matches"
+
+
+def _silent(expected: Expected, outcome: Outcome, policy: Policy) -> Iterator[tuple[str, str]]:
+    """The rule that was to speak up and did not."""
+    rules = policy.denies if expected.what == "denied" else policy.warns
+    for rule in rules if expected.what in ("denied", "warned") else ():
+        if rule.name == expected.name and rule.place not in outcome.true:
+            yield rule.place, "not true for it"
 
 
 def _refuses(refusal: Refusal) -> str:
-    return "denies it" if refusal.reason is Refused.DENIED else f"{refusal.reason.value}"
+    if refusal.reason is Refused.DENIED:
+        return "denies it"
+    return f"refuses it: {refusal.reason.value}"
 
 
 def _notes(outcome: Outcome) -> tuple[str, ...]:
     """Further refusals, rules that could not be asked, warnings: what helps to see why."""
     submitted = outcome.submitted
     lines = [refusal.line for refusal in submitted.refusals[1:]]
-    lines += [f"{told.line} could not be evaluated" for told in submitted.account.failed]
+    if submitted.queue is not None and submitted.account.route is None:
+        lines.append(f"its label names the queue `{submitted.queue}`")
+    lines += [
+        f"{told.rule} could not be evaluated: {told.message} ({told.place})"
+        for told in submitted.account.failed
+    ]
     lines += [f"warns: {told.line}" for told in submitted.account.warned]
     return tuple(lines)

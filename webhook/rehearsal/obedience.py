@@ -21,8 +21,8 @@ def ignored_statement(scene: Scene, policy: Policy, outcome: Outcome) -> str | N
     """What stands in the way, with its place; None where everything this test touches is obeyed."""
     touched = {line.queue for line in scene.present}
     queue = outcome.submitted.queue
-    if queue is not None:
-        touched.add(queue)
+    if queue in policy.quotas.queues:
+        touched.add(queue or "")
     trees = {_root(policy.quotas, each) for each in touched}
     for word, place in policy.not_obeyed:
         if _touches(word, place, policy.quotas, trees, submitted=queue is not None):

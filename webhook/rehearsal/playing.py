@@ -34,13 +34,14 @@ UID = Uid("submitted")
 class Outcome:
     """What became of a submission. ``reason`` is None where it is in no queue, ``start`` where it does not start.
 
-    ``evictions`` are those in its favour.
+    ``evictions`` are those in its favour, ``true`` the places of the rules that were true.
     """
 
     submitted: Submitted
     start: Start | None = None
     reason: Reason | None = None
     evictions: tuple[Eviction, ...] = ()
+    true: frozenset[str] = frozenset()
 
 
 def play(scene: Scene, rules: Rules, recorder: Recorder, file: Object | None = None) -> Outcome:
@@ -48,6 +49,7 @@ def play(scene: Scene, rules: Rules, recorder: Recorder, file: Object | None = N
     cluster = PaperCluster(scene.namespaces)
     submission = scene.submission
     obj = file if file is not None else composed(submission)
+    earlier, recorder.true = recorder.true, set()
     try:
         submitted = submit(
             rules, cluster, obj, user=submission.user, groups=submission.groups, now=NOW
@@ -55,7 +57,10 @@ def play(scene: Scene, rules: Rules, recorder: Recorder, file: Object | None = N
         workload = _workload(submitted, rules, cluster)
     except (BadReview, BadObject) as error:
         raise CannotPlay(f"what is submitted is no object: {error}") from error
-    outcome = Outcome(submitted)
+    finally:
+        true = frozenset(recorder.true)
+        recorder.true |= earlier
+    outcome = Outcome(submitted, true=true)
     if workload is not None:
         outcome = _planned(scene, rules, outcome, workload)
     recorder.reached.update(_limits(outcome))
@@ -91,6 +96,6 @@ def _planned(scene: Scene, rules: Rules, before: Outcome, workload: Workload) ->
 
 def _limits(outcome: Outcome) -> set[str]:
     """Places of the limits that refuse it or let it wait."""
-    over = getattr(outcome.reason, "over", None)
+    over = outcome.reason.over if outcome.reason is not None else None
     refused = {r.place for r in outcome.submitted.refusals if r.reason is Refused.LIMIT}
     return refused | ({over.limit.place} if over is not None else set())

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from webhook.language.conditions import Condition
+from webhook.language.conditions import Condition, ConditionFailed
 from webhook.language.expression import Literal
 from webhook.language.judging import AcceptRule, SetRule
 from webhook.language.policy import DenyRule, Policy, RouteRule
@@ -84,14 +84,23 @@ def _set(rule: SetRule, recorder: Recorder) -> SetRule:
 
 
 def _accept(rule: AcceptRule, recorder: Recorder) -> AcceptRule:
-    return replace(rule, condition=_heard(rule.condition, recorder.listener(rule.place)))
+    return replace(
+        rule, condition=_heard(rule.condition, recorder.listener(rule.place), fails=False)
+    )
 
 
-def _heard(condition: Condition, notice: Callable[[bool], None]) -> Condition:
-    """The same condition; ``notice`` hears each answer it gives, nothing where it fails."""
+def _heard(
+    condition: Condition, notice: Callable[[bool], None], *, fails: bool | None = None
+) -> Condition:
+    """The same condition; ``notice`` hears each answer it gives, ``fails`` where it gives none (None: nothing)."""
 
     def run(scope: Any) -> bool:
-        answer = bool(condition.evaluate(scope))
+        try:
+            answer = bool(condition.evaluate(scope))
+        except ConditionFailed:
+            if fails is not None:
+                notice(fails)
+            raise
         notice(answer)
         return answer
 

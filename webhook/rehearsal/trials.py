@@ -98,7 +98,7 @@ def _try(
     ignored = ignored_statement(scene, policy, outcome)
     if ignored is not None:
         return Trial(scene, outcome, not_run=ignored)
-    wrong = tuple(unmet(scene.expected, outcome, policy.quotas))
+    wrong = tuple(unmet(scene.expected, outcome, policy))
     return Trial(scene, outcome, wrong, tuple(_problem(each, sources) for each in wrong))
 
 

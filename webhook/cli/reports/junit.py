@@ -23,13 +23,18 @@ def render(report: Report) -> str:
     for count in ("tests", "failures"):
         suites.set(count, str(sum(int(suite.get(count, "0")) for suite in suites)))
     suites.set("errors", "0")
+    return document(suites)
+
+
+def document(suites: Xml.Element) -> str:
+    """The text of a whole document."""
     Xml.indent(suites)
     text = Xml.tostring(suites, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _suite(path: str, found: list[Problem], report: Report) -> Xml.Element:
-    suite = Xml.Element("testsuite", name=_xml(path), errors="0", skipped="0")
+    suite = Xml.Element("testsuite", name=xml_text(path), errors="0", skipped="0")
     suite.set("tests", str(len(found) or 1))
     suite.set("failures", str(sum(report.fails(each) for each in found)))
     suite.extend(_cases(path, found, report))
@@ -38,27 +43,27 @@ def _suite(path: str, found: list[Problem], report: Report) -> Xml.Element:
 
 def _cases(path: str, found: list[Problem], report: Report) -> Iterator[Xml.Element]:
     if not found:
-        yield Xml.Element("testcase", classname=_xml(path), name="no problems", time="0")
+        yield Xml.Element("testcase", classname=xml_text(path), name="no problems", time="0")
     for each in found:
         span = each.span
         case = Xml.Element(
-            "testcase", classname=_xml(path), name=f"{each.code}:{span.line}:{span.column}",
-            file=_xml(path), line=str(span.line), time="0",
+            "testcase", classname=xml_text(path), name=f"{each.code}:{span.line}:{span.column}",
+            file=xml_text(path), line=str(span.line), time="0",
         )  # fmt: skip
         _tell(case, each, report)
         yield case
 
 
 def _tell(case: Xml.Element, found: Problem, report: Report) -> None:
-    text = _xml(render_text([found], report.sources))
+    text = xml_text(render_text([found], report.sources))
     if report.fails(found):
-        attributes = {"type": found.severity.value, "message": _xml(found.message)}
+        attributes = {"type": found.severity.value, "message": xml_text(found.message)}
         Xml.SubElement(case, "failure", attributes).text = text
     else:
         Xml.SubElement(case, "system-out").text = text
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
     """What XML 1.0 cannot hold, as a box."""
     return "".join(char if _allowed(char) else "\ufffd" for char in text)
 
