@@ -10,11 +10,13 @@ from webhook.admission.asked import Answer, news, warned
 from webhook.admission.change import Change
 from webhook.admission.checks import judged, unknown_priority, unknown_queue
 from webhook.admission.decision import NO_ACCOUNT, Account, Decision, Refusal
+from webhook.admission.finding import differing
 from webhook.admission.keeping import put_back
 from webhook.admission.kinship import Kinship
-from webhook.admission.subject import Subject, in_queue
+from webhook.admission.subject import Subject, in_queue, queue_labels
 from webhook.model.kinds import Key
 from webhook.model.quantity import format_quantity
+from webhook.workloads.objects import labels
 
 OUTGROWN = Refusal("a child may not ask for more than its parent's template")
 UNDONE = Refusal("another webhook changed what tidegate keeps: suspend, its marks or injected keys")
@@ -49,7 +51,7 @@ def still_kept(change: Change) -> Decision:
 def forbidden(change: Change) -> tuple[Refusal, ...]:
     """What an edit may not do at all, whatever the policy says."""
     old, new = change.old, change.new
-    found = [*_label(change)]
+    found = [*_label(change), *_two_labels(change)]
     if old.priority != new.priority:
         found += unknown_priority(change.rules.policy, new)
     if change.outgrows:
@@ -105,6 +107,14 @@ def _label(change: Change) -> list[Refusal]:
         return [Refusal(text)]
     unknown = unknown_queue(change.rules.policy, change.queue)
     return [unknown] if unknown else []
+
+
+def _two_labels(change: Change) -> list[Refusal]:
+    """Labels that an edit makes name different queues; which of them a child bears is its parent's business."""
+    policy, old, new = change.rules.policy, labels(change.old.object), labels(change.new.object)
+    same = queue_labels(policy, old) == queue_labels(policy, new)
+    two = None if same or change.kinship is Kinship.CHILD else differing(policy, new)
+    return [two] if two else []
 
 
 def _grown_counts(old: Subject, new: Subject) -> list[Refusal]:

@@ -19,7 +19,7 @@ from webhook.admission.kinship import Kinship, owned_as, parent_of, parent_wante
 from webhook.admission.knowledge import Identity, Knowledge, ParentRef
 from webhook.admission.review import Operation, Request
 from webhook.admission.rules import Rules
-from webhook.admission.subject import Subject, read_subject
+from webhook.admission.subject import Subject, queue_labels, read_subject
 from webhook.admission.submission import confirmed, submitted
 from webhook.model.kinds import Key, Object
 from webhook.workloads.adapter import Adapter
@@ -189,7 +189,8 @@ def _parent(request: Request, adapter: Adapter, judge: Judge, obj: Object) -> Ob
     parent = parent_of(adapter, obj, request.namespace, judge.knowledge)
     if parent is None:
         return None
-    alone = Key.QUEUE in labels(obj) and Key.QUEUE not in labels(parent)
+    named = queue_labels(judge.rules.policy, labels(obj))
+    alone = bool(named) and Key.QUEUE not in labels(parent)
     late = request.operation is Operation.CREATE and _makes_no_more(parent)
     return None if alone or late else parent
 

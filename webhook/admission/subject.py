@@ -23,7 +23,10 @@ from webhook.workloads.templates import template_at
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One state of a managed object, read. ``queue`` is what its label says, "" where the label is empty."""
+    """One state of a managed object, read. ``queue`` is what its label says, "" where the label is empty.
+
+    Where our own label is missing, one that the policy reads as well says it.
+    """
 
     adapter: Adapter
     object: Object
@@ -60,9 +63,15 @@ def read_subject(adapter: Adapter, obj: Object, policy: Policy, knowledge: Knowl
         adapter=adapter,
         object=obj,
         pod_sets=adapter.pod_sets(obj),
-        queue=labels(obj).get(Key.QUEUE),
+        queue=next(iter(queue_labels(policy, labels(obj)).values()), None),
         priority=policy.priority_of(label, classes),
     )
+
+
+def queue_labels(policy: Policy, found: Mapping[str, str]) -> dict[str, str]:
+    """The labels that name a queue, our own first."""
+    keys = (Key.QUEUE, *policy.settings.queue_labels)
+    return {key: found[key] for key in keys if key in found}
 
 
 def in_queue(subject: Subject, queue: str) -> Subject:

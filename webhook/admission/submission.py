@@ -8,51 +8,59 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from webhook.admission.asked import Answer, routed, warned
+from webhook.admission.asked import Answer, warned
 from webhook.admission.checks import judged
 from webhook.admission.decision import PASS, Decision, Refusal
+from webhook.admission.finding import Case, differing, find
 from webhook.admission.knowledge import Knowledge
+from webhook.admission.pen import Pen, operations
 from webhook.admission.review import Request
 from webhook.admission.rules import Rules
+from webhook.admission.sets import Prepared, mark, prepared
 from webhook.admission.standing import standing
-from webhook.admission.subject import Subject, in_queue, scope_of
+from webhook.admission.subject import Subject
 from webhook.model.kinds import Key, Object
 from webhook.model.patch import Patch, drop, put
 from webhook.workloads.objects import labels, notes, read_time, write_time
-from webhook.workloads.start import label_templates, suspend
 
 REINVOCATION_SECONDS = 2.0
 """A stamp of this user, no older than this, is our own of a moment ago: the API server may ask us twice."""
 LOOPS_OWN = (Key.ADMISSION, Key.EVICTED, Key.WANTED)
 """Annotations nobody but us has business with on a new object."""
+FORGED = (*LOOPS_OWN, Key.BEFORE_SETS)
+"""Annotations that are taken off a new object, unless we write them ourselves."""
 
 
 def submitted(
     request: Request, subject: Subject, rules: Rules, knowledge: Knowledge, now: float
 ) -> Decision:
     """The decision of the mutating call; ``now`` in seconds since the epoch."""
-    subject, answer = placed(request, subject, rules, knowledge)
+    case = Case(request, rules, knowledge)
+    ready = prepared(case, subject)
+    answer = ready.answer + _asked(case, ready)
     if answer.refusals:
-        return _refused(subject, answer)
-    if subject.queue is None:
+        return _refused(ready.subject, answer)
+    if ready.subject.queue is None:
         return replace(PASS, account=answer.account)
-    patch = enqueue(request, subject, now)
-    return Decision(patch=patch, note="queued", queue=subject.queue, account=answer.account)
+    patch = enqueue(request, subject.object, ready, now)
+    return Decision(patch, note="queued", queue=ready.subject.queue, account=answer.account)
 
 
 def confirmed(request: Request, subject: Subject, rules: Rules, knowledge: Knowledge) -> Decision:
     """The decision of the validating call: all asked again of the object as it now is, and the submitter told.
 
-    What the mutating call has already told of rules is not told twice.
+    The sets have written by now. What the mutating call has already told of rules is not told twice.
     """
-    subject, answer = placed(request, subject, rules, knowledge)
+    case = Case(request, rules, knowledge)
+    ready = Prepared(*find(case, subject))
+    answer, subject = ready.answer + _asked(case, ready), ready.subject
     if answer.refusals:
         return _refused(subject, answer)
     if subject.queue is None:
         return PASS
     if subject.adapter.finished(subject.object) or not complete(subject):
         return _refused(subject, Answer((NOT_QUEUED,)))
-    account = warned(rules.policy, scope_of(request, subject, knowledge, None))
+    account = warned(rules.policy, case.scope(subject))
     told = (standing(subject, rules.policy, knowledge), *(one.line for one in account.warned))
     return Decision(warnings=told, note="queued", queue=subject.queue, account=account)
 
@@ -69,28 +77,23 @@ NOT_QUEUED = Refusal(
 )
 
 
-def placed(
-    request: Request, subject: Subject, rules: Rules, knowledge: Knowledge
-) -> tuple[Subject, Answer]:
-    """The subject in its queue (None: none of our business) and why it may not be there."""
-    found = Answer()
-    if subject.queue is None:
-        way = routed(rules.policy, scope_of(request, subject, knowledge, None))
-        found = way.answer
-        if way.queue is None:
-            return subject, found
-        subject = in_queue(subject, way.queue)
-    scope = scope_of(request, subject, knowledge, None)
-    return subject, found + judged(rules, subject, scope, enters=True, route=found.account.route)
+def _asked(case: Case, ready: Prepared) -> Answer:
+    """What the policy says to this workload in this queue; nothing where there is none, or was refused already."""
+    subject, route = ready.subject, ready.answer.account.route
+    if subject.queue is None or ready.answer.refusals:
+        return Answer()
+    named = {**labels(subject.object), Key.QUEUE: subject.queue}
+    two = differing(case.rules.policy, named)  # a set may have written one of them
+    if two is not None:
+        return Answer((two,))
+    return judged(case.rules, subject, case.scope(subject), enters=True, route=route)
 
 
-def enqueue(request: Request, subject: Subject, now: float) -> Patch:
-    """Operations that suspend and stamp a new workload. Empty when fed back its own output."""
-    obj, queue = subject.object, subject.queue or ""
-    patch = suspend(obj)
-    if labels(obj).get(Key.QUEUE) != queue:
-        patch += put(obj, ("metadata", "labels", Key.QUEUE), queue)
-    return patch + _stamp(request, obj, now) + label_templates(subject.adapter, obj, queue)
+def enqueue(request: Request, came: Object, ready: Prepared, now: float) -> Patch:
+    """Operations that write what the sets say, suspend and stamp. Empty when fed back their own output."""
+    pen = Pen(ready.subject.object)
+    mark(pen, ready.subject, ready.subject.queue or "")
+    return operations(came, pen.object) + _stamp(request, pen.object, now, ready.note)
 
 
 def complete(subject: Subject) -> bool:
@@ -104,11 +107,11 @@ def complete(subject: Subject) -> bool:
     )
 
 
-def _stamp(request: Request, obj: Object, now: float) -> Patch:
+def _stamp(request: Request, obj: Object, now: float, note: str | None) -> Patch:
     marks = notes(obj)
-    fresh = dict(marks)
-    for key in LOOPS_OWN:
-        fresh.pop(key, None)
+    fresh = {key: value for key, value in marks.items() if key not in FORGED}
+    if note is not None:
+        fresh[Key.BEFORE_SETS] = note
     if not _our_own(request, obj, now):
         fresh |= {Key.SUBMITTED: write_time(now), Key.SUBMITTED_BY: request.user}
     if fresh == marks:
@@ -116,10 +119,9 @@ def _stamp(request: Request, obj: Object, now: float) -> Patch:
     if not marks:
         return put(obj, ("metadata", "annotations"), fresh)
     patch: Patch = ()
-    for key in (Key.SUBMITTED, Key.SUBMITTED_BY):
-        patch += put(obj, ("metadata", "annotations", key), fresh[key])
-    for key in LOOPS_OWN:
-        patch += drop(obj, ("metadata", "annotations", key))
+    for key in (Key.SUBMITTED, Key.SUBMITTED_BY, *FORGED):
+        path = ("metadata", "annotations", key)
+        patch += put(obj, path, fresh[key]) if key in fresh else drop(obj, path)
     return patch
 
 

@@ -22,8 +22,6 @@ from webhook.language.syntax import (
     Preempt,
     Prefer,
     Queue,
-    QueueLabel,
-    Set,
     Settings,
     Sharing,
     Span,
@@ -39,10 +37,8 @@ NOT_YET: Final[Mapping[type[object], str]] = MappingProxyType(
         Limit: "limit",
         Hold: "hold",
         Deadline: "ready within",
-        Set: "set",
         KindOf: "kind",
         Mode: "mode",
-        QueueLabel: "queue-label",
     }
 )
 
