@@ -30,6 +30,19 @@ PRECOMMIT, WORKFLOW, GITLAB = (
 GOOD = "queue q {\n  quota { cpu 1 }\n}\n"
 WARNED = GOOD + "flavor spot { }\n"
 BROKEN = GOOD + "route to r\n"
+TESTED = (
+    GOOD
+    + """
+route to q
+
+test "it starts" {
+  submit Job in "lab" requests { cpu 1 }
+  expect queue q
+  expect starts
+}
+"""
+)
+FAILING = TESTED.replace("requests { cpu 1 }", "requests { cpu 2 }")
 UGLY = "queue q{\n quota {cpu   1}\n}\n"
 
 
@@ -87,7 +100,7 @@ def test_every_command_of_the_kit_exists() -> None:
         *commands("\n".join(step["run"] for step in ACTION["runs"]["steps"]).replace("/bin/", " ")),
         *(hook["entry"].split()[1] for hook in HOOKS.values()),
     ]
-    assert set(called) - {"install"} == {"lint", "fmt"} <= set(COMMANDS)
+    assert set(called) - {"install"} == {"lint", "test", "fmt"} <= set(COMMANDS)
 
 
 # -- pre-commit ---------------------------------------------------------------------------------------------
@@ -122,6 +135,21 @@ def test_the_lint_hook_with_the_arguments_of_the_page(repository: Path, path: st
     assert hook("tidegate-lint", repository, path).returncode == 1
 
 
+@pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (TESTED, 0), (FAILING, 1), (BROKEN, 1)])
+def test_the_test_hook(repository: Path, path: str, text: str, code: int) -> None:
+    policy(repository, text)
+    assert hook("tidegate-test", repository, path).returncode == code
+
+
+def test_the_test_hook_with_the_arguments_of_the_page(repository: Path, path: str) -> None:
+    policy(repository, TESTED)
+    [repo] = PRECOMMIT["repos"]
+    chosen = {each["id"]: each.get("args") for each in repo["hooks"]}
+    assert hook("tidegate-test", repository, path, chosen["tidegate-test"]).returncode == 0
+    policy(repository, GOOD)
+    assert hook("tidegate-test", repository, path, chosen["tidegate-test"]).returncode == 2
+
+
 def test_the_format_hook_writes_what_changed(repository: Path, path: str) -> None:
     file = policy(repository, UGLY)
     assert hook("tidegate-fmt", repository, path).returncode == 0
@@ -144,7 +172,8 @@ def act(repository: Path, tools: str, tmp_path: Path, /, **inputs: str) -> dict[
     for step in ACTION["runs"]["steps"]:
         assert step["shell"] == "bash"
         assert "${{" not in step["run"], "an input in a script is an injection"
-        if "inputs.format == 'true'" in step.get("if", "") and values["format"] != "true":
+        asked = re.search(r"inputs\.(\w+) == 'true'", step.get("if", ""))
+        if asked and values[asked[1]] != "true":
             continue
         environment = {
             name: values[re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]]  # type: ignore[index]
@@ -160,6 +189,7 @@ def test_the_action_installs_its_own_revision(repository: Path, path: str, tmp_p
     assert {name: each.returncode for name, each in done.items()} == {
         "Install": 0,
         "Lint": 0,
+        "Test": 0,
         "Format": 0,
     }
     assert (tmp_path / "installed").read_text().split()[-1] == str(ROOT)
@@ -183,6 +213,16 @@ def test_the_action_shows_what_the_formatter_would_write(
     assert "+  quota { cpu 1 }" in done["Format"].stdout
     assert file.read_text() == UGLY
     assert "Format" not in act(repository, path, tmp_path, format="false")
+
+
+def test_the_action_runs_the_tests_of_the_policy(
+    repository: Path, path: str, tmp_path: Path
+) -> None:
+    policy(repository, FAILING)
+    done = act(repository, path, tmp_path)
+    assert (done["Lint"].returncode, done["Test"].returncode) == (0, 1)
+    assert "error[TG604]" in done["Test"].stdout
+    assert "Test" not in act(repository, path, tmp_path, test="false")
 
 
 def test_the_action_is_strict_when_asked_to(repository: Path, path: str, tmp_path: Path) -> None:
@@ -216,7 +256,9 @@ def gitlab(repository: Path, path: str) -> subprocess.CompletedProcess[str]:
     return run("\n".join(job["script"]), repository, path)
 
 
-@pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (BROKEN, 1), (WARNED, 1), (UGLY, 1)])
+@pytest.mark.parametrize(
+    ("text", "code"), [(GOOD, 0), (TESTED, 0), (FAILING, 1), (BROKEN, 1), (WARNED, 1), (UGLY, 1)]
+)
 def test_the_gitlab_job(repository: Path, path: str, text: str, code: int) -> None:
     policy(repository, text)
     assert gitlab(repository, path).returncode == code
@@ -227,5 +269,18 @@ def test_the_gitlab_job_reports_findings(repository: Path, path: str) -> None:
     ended = gitlab(repository, path)
     assert "TG104" in ended.stdout
     [job] = GITLAB.values()
-    report = ET.parse(repository / job["artifacts"]["reports"]["junit"])
+    pattern = job["artifacts"]["reports"]["junit"]
+    assert sorted(each.name for each in repository.glob(pattern)) == [
+        "tidegate-tests.xml",
+        "tidegate.xml",
+    ]
+    report = ET.parse(repository / "tidegate.xml")
     assert len(report.findall(".//failure")) == 1
+
+
+def test_the_gitlab_job_reports_tests(repository: Path, path: str) -> None:
+    policy(repository, FAILING)
+    assert gitlab(repository, path).returncode == 1
+    report = ET.parse(repository / "tidegate-tests.xml")
+    [failure] = report.findall(".//failure")
+    assert failure.get("type") == "TG604"

@@ -61,7 +61,7 @@ def test_the_tutorial_goes_as_it_says(tmp_path: Path) -> None:
             path.write_text(text)
     assert compared == PAGE.count("```text")
     assert sorted(p.name for p in folder.rglob("*") if p.is_file()) == [
-        "policy.yaml", "queues.tide", "rules.tide",
+        "policy.yaml", "queues.tide", "rules.tide", "tests.tide",
     ]  # fmt: skip
 
 
