@@ -161,3 +161,22 @@ def test_a_kind_without_an_adapter_is_not_run_and_says_so() -> None:
     )
     assert "no adapter for the kind RayJob, only for Job and JobSet" in trial.not_run
     assert not trial.passed
+
+
+def test_a_set_is_seen_on_what_is_stored() -> None:
+    policy = (
+        POLICY
+        + """
+set tidy for Job when !has(object.spec.ttlSecondsAfterFinished) {
+  spec.ttlSecondsAfterFinished = 86400
+  metadata.labels["tidegate.dev/priority"] = "urgent"
+}
+"""
+    )
+    lines = (JOB + "requests { cpu 1 }", "expect set spec.ttlSecondsAfterFinished = 86400")
+    assert tried(*lines, policy=policy).passed
+    assert not tried(*lines).passed
+    # the priority that a set writes counts in the line
+    older = ("given queue speech waiting { gpu 6 }", SPEECH + "requests { gpu 6 }")
+    assert tried(*older, "expect starts", policy=policy).passed
+    assert tried(*older, "expect waiting because quota").passed

@@ -6,37 +6,33 @@ A test that passed because a line was read and ignored would lie. So it is not r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from webhook.language.policy import Policy
 from webhook.language.scenes import Scene
 from webhook.model.queues import Quotas
 from webhook.rehearsal.playing import Outcome
 
-_ANYWHERE = frozenset({"warn", "set", "queue-label"})
-"""Words that are about whatever comes into a queue; `kind` needs an adapter, and `mode` does not hold in tests."""
-_NEVER = frozenset({"kind", "mode"})
+_ELSEWHERE: Final = frozenset({"kind", "mode"})
+"""Words that are in no queue: a kind needs an adapter, and tests are run as if `mode enforce` stood there."""
 
 
 def ignored_statement(scene: Scene, policy: Policy, outcome: Outcome) -> str | None:
     """What stands in the way, with its place; None where everything this test touches is obeyed."""
     touched = {line.queue for line in scene.present}
-    queue = outcome.submitted.queue
-    if queue in policy.quotas.queues:
-        touched.add(queue or "")
+    if outcome.submitted.queue in policy.quotas.queues:
+        touched.add(outcome.submitted.queue or "")
     trees = {_root(policy.quotas, each) for each in touched}
     for word, place in policy.not_obeyed:
-        if _touches(word, place, policy.quotas, trees, submitted=queue is not None):
+        if word not in _ELSEWHERE and _tree_of(place, policy.quotas) in (None, *trees):
             return f"this version does not obey `{word}` ({place}) yet"
     return None
 
 
-def _touches(word: str, place: str, quotas: Quotas, trees: set[str], *, submitted: bool) -> bool:
-    if word in _NEVER:
-        return False
-    if word in _ANYWHERE:
-        return submitted or word == "queue-label"
+def _tree_of(place: str, quotas: Quotas) -> str | None:
+    """The root of the tree a line belongs to; None where that cannot be told."""
     owner = _owner(place, quotas)
-    return owner is None or _root(quotas, owner) in trees
+    return None if owner is None else _root(quotas, owner)
 
 
 def _owner(place: str, quotas: Quotas) -> str | None:
