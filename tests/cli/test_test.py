@@ -109,6 +109,11 @@ def test_a_test_that_fails_shows_both_sides_with_the_numbers(folder: Path) -> No
     assert result.exit_code == Exit.FOUND
 
 
+def test_a_name_cannot_command_a_terminal(folder: Path) -> None:
+    result = run(policy(folder, GOOD.replace("the lab", "\\u001b[2J\\nthe lab")))
+    assert result.stdout == "policies/ml.tide\n  ✓ [2J the lab has a queue\n"
+
+
 def test_a_test_that_cannot_be_run_did_not_pass(folder: Path) -> None:
     result = run(policy(folder, "flavor spot { }\nqueue r { quota spot { cpu 1 } }\n", ON_FLAVOR))
     why = "queue q has no quota on spot (policies/ml.tide:8)"

@@ -162,3 +162,14 @@ def test_a_label_that_names_the_queue_is_noted() -> None:
     label = 'labels { tidegate.dev/queue "speech" } '
     trial = tried(JOB + label + "requests { cpu 1 }", "expect queue vision")
     assert trial.problems[0].notes == ("its label names the queue `speech`",)
+
+
+def test_what_a_policy_says_cannot_command_a_terminal() -> None:
+    trial = tried(JOB + "requests { cpu 1 }", 'expect denied "\\u001b[2J\\n"')
+    assert trial.problems[0].message.startswith('expected it to be denied with " [2J "')
+
+
+def test_a_value_that_cannot_be_computed_is_never_there() -> None:
+    assert told(JOB + "requests { cpu 1 }", "expect set spec.parallelism = 1 / 0") == [
+        "expected `spec.parallelism` to be 1 / 0, but it is 1"
+    ]

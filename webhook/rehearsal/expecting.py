@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from webhook.admission.decision import LONGEST_LINE, Refusal, one_line
 from webhook.admission.decision import Reason as Refused
-from webhook.admission.decision import Refusal
-from webhook.language.conditions import Scope
+from webhook.language.conditions import ConditionFailed, Scope
 from webhook.language.expression import render
 from webhook.language.paths import Every, Key
 from webhook.language.policy import Policy
@@ -34,8 +34,8 @@ class Unmet:
 
     @property
     def message(self) -> str:
-        """Both sides on one line."""
-        return f"expected {self.want}, but {self.got}"
+        """Both sides on one line, without characters that a terminal would obey."""
+        return one_line(f"expected {self.want}, but {self.got}", "", LONGEST_LINE)
 
 
 def unmet(expected: Sequence[Expected], outcome: Outcome, policy: Policy) -> Iterator[Unmet]:
@@ -98,7 +98,10 @@ def _preempts(expected: Expected, outcome: Outcome) -> bool:
 def _is_set(expected: Expected, outcome: Outcome) -> bool:
     if outcome.submitted.refusals or expected.value is None:
         return False
-    wanted = _json(expected.value.evaluate(_NO_SCOPE))
+    try:
+        wanted = _json(expected.value.evaluate(_NO_SCOPE))
+    except ConditionFailed:
+        return False
     found = list(values_at(outcome.submitted.object, expected.path))
     return bool(found) and all(_json(value) == wanted for value in found)
 
@@ -278,4 +281,4 @@ def _notes(outcome: Outcome) -> tuple[str, ...]:
         for told in submitted.account.failed
     ]
     lines += [f"warns: {told.line}" for told in submitted.account.warned]
-    return tuple(lines)
+    return tuple(one_line(line, "", LONGEST_LINE) for line in lines)

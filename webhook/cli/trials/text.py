@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from webhook.admission.decision import LONGEST_LINE, one_line
 from webhook.cli.reports import concise
 from webhook.cli.reports.report import Report
 from webhook.cli.trials.results import Results
@@ -30,7 +31,8 @@ def _file(path: str, results: Results) -> Iterator[str]:
     yield path
     for trial in results.of(path):
         why = f": {trial.not_run}" if trial.not_run else ""
-        yield f"  {_mark(trial, results)} {trial.scene.name}{why}"
+        name = one_line(trial.scene.name, "", LONGEST_LINE)
+        yield f"  {_mark(trial, results)} {name}{why}"
 
 
 def _mark(trial: Trial, results: Results) -> str:
