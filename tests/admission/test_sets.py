@@ -383,3 +383,16 @@ def test_a_long_list_is_one_operation() -> None:
     assert lines(decision) == []
     paths = [op.path for op in decision.patch if op.path.startswith("/spec/template/spec")]
     assert paths == ["/spec/template/spec/containers"]
+
+
+TOLERANT = "set exists for Job { spec.template.spec.tolerations[*].operator = name }"
+
+
+def test_whoever_sends_a_list_of_thousands_is_refused_before_it_takes_long() -> None:
+    pod = pod_spec() | {"tolerations": [{} for _ in range(10_000)]}
+    made = stored(queued(pod=pod), TOLERANT)["spec"]["template"]["spec"]["tolerations"]
+    assert made == [{"operator": "train"}] * 10_000
+    pod["tolerations"].append({})
+    (line,) = lines(submit(queued(pod=pod), by(TOLERANT))[1])
+    assert "spec.template.spec.tolerations: more than 10000 items to write into" in line
+    assert line.endswith("(set exists policies/ml.tide:11)")

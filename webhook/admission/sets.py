@@ -52,10 +52,10 @@ def prepared(case: Case, subject: Subject) -> Prepared:
     origin = _origin(case, subject)
     if origin.subject.queue is None or origin.answer.refusals:
         return Prepared(in_it(subject, origin.subject), origin.answer)
-    pen = Pen(subject.object)
-    told = _write(pen, origin.writes)
-    answer = origin.answer + Answer(account=Account(sets=told))
+    pen, told = Pen(subject.object), _rules(origin.writes)
     try:
+        told = _write(pen, origin.writes)
+        answer = origin.answer + Answer(account=Account(sets=told))
         after = in_it(_read_again(case, subject, pen.object), origin.subject)
         return Prepared(after, answer, _note(case, origin, after))
     except BadObject as error:
@@ -64,7 +64,7 @@ def prepared(case: Case, subject: Subject) -> Prepared:
         text = "what was replaced in it is too much to be noted"
     rules = ", ".join(one.rule for one in told)
     refusal = Refusal(text, rules, ", ".join(one.place for one in told))
-    return Prepared(in_it(subject, origin.subject), answer + Answer((refusal,)))
+    return Prepared(in_it(subject, origin.subject), origin.answer + Answer((refusal,)))
 
 
 def _origin(case: Case, subject: Subject) -> Origin:
@@ -76,10 +76,10 @@ def _origin(case: Case, subject: Subject) -> Origin:
             came = undone(bare, noted)
             check_texts(came)
             origin = _judged(case, subject, came)
+            if _proven(subject, origin, noted):
+                return origin
         except BadObject:
-            origin = None
-        if origin is not None and _proven(subject, origin, noted):
-            return origin
+            pass  # no workload could have come like this
     return _judged(case, subject, bare)
 
 
