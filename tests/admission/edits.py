@@ -14,6 +14,7 @@ Object: TypeAlias = dict[str, Any]
 Edit: TypeAlias = tuple[tuple[str, str, Any], ...]
 
 KEYS = (Key.SUBMITTED, Key.SUBMITTED_BY, Key.ADMISSION, Key.EVICTED, Key.WANTED, Key.HOLD)
+OTHER = "kueue.x-k8s.io/queue-name"
 COMPLETE = {"conditions": [{"type": "Complete", "status": "True"}], "succeeded": 99}
 OWNER = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "controller": True}
 TEXTS = ("", "vision", "small", "no-such", "urgent", "2001-01-01T00:00:00.000000Z", "é…\N{SNOWMAN}")
@@ -55,7 +56,7 @@ def _fields(kind: str) -> dict[str, tuple[Any, ...]]:
     if kind == "JobSet":
         fields["/spec/replicatedJobs/0/replicas"] = (1, 2, 9)
         fields["/spec/replicatedJobs/0/name"] = ("workers", "others")
-    for key in (Key.QUEUE, Key.PRIORITY):
+    for key in (Key.QUEUE, Key.PRIORITY, OTHER):
         fields[f"/metadata/labels/{_escaped(key)}"] = TEXTS
     for key in KEYS:
         fields[f"/metadata/annotations/{_escaped(key)}"] = TEXTS

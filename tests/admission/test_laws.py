@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.admission.building import (
     NOW,
+    POLICY,
     Cluster,
     job,
     jobset,
@@ -23,7 +24,7 @@ from tests.admission.building import (
     review,
     submit,
 )
-from tests.admission.edits import JUNK, Edit, Object, defaulted, edited, edits, settled
+from tests.admission.edits import JUNK, OTHER, Edit, Object, defaulted, edited, edits, settled
 from tests.admission.test_changes import started, waiting
 from webhook.admission.change import MARKS
 from webhook.admission.decide import Judge, mutate, validate, wanted
@@ -34,6 +35,20 @@ from webhook.model.quantity import add
 from webhook.workloads.objects import labels, notes
 from webhook.workloads.registry import adapter_for
 
+RULES = f"""
+settings {{
+  queue-label "{OTHER}"
+}}
+warn many when pods > 2 {{ message "{{pods}} pods" }}
+warn odd when labels["app"] == "x" audit {{ message "odd" }}
+set label when !("app" in labels) {{
+  metadata.labels["app"] = name
+}}
+set double for Job {{
+  spec.completions = object.spec.completions * 2
+}}
+"""
+judges = st.sampled_from((judge(), judge(POLICY + RULES)))
 STATES = ("waiting", "started", "runs", "stopping", "again", "done", "going")
 
 
@@ -72,12 +87,12 @@ roots = st.sampled_from(list(itertools.product(("Job", "JobSet"), STATES)))
 chosen = roots.flatmap(lambda of: st.tuples(st.just(of), edits(of[0])))
 
 
-@given(chosen)
-@example((("Job", "going"), (("add", "/spec/suspend", False),)))
-@example((("Job", "waiting"), (("add", "/status", {}), ("add", "/spec/suspend", False))))
-def test_no_edit_of_a_root_breaks_a_law(drawn: tuple[tuple[str, str], Edit]) -> None:
+@given(chosen, judges)
+@example((("Job", "going"), (("add", "/spec/suspend", False),)), judge())
+@example((("Job", "waiting"), (("add", "/status", {}), ("add", "/spec/suspend", False))), judge())
+def test_no_edit_of_a_root_breaks_a_law(drawn: tuple[tuple[str, str], Edit], by: Judge) -> None:
     (kind, state), edit = drawn
-    lawful(root(kind, state), edit, judge())
+    lawful(root(kind, state), edit, by)
 
 
 @given(st.sampled_from(("waiting", "started")), edits("Job"))
@@ -92,9 +107,10 @@ def test_no_edit_of_a_child_breaks_a_law(state: str, edit: Edit) -> None:
 def test_no_sequence_of_edits_starts_anything_or_takes_it_out_of_its_queue(
     kind: str, data: st.DataObject
 ) -> None:
-    obj = root(kind, data.draw(st.sampled_from(("waiting", "stopping", "again"))))
+    obj, by = root(kind, data.draw(st.sampled_from(("waiting", "stopping", "again")))), judge()
     for _ in range(data.draw(st.integers(2, 4))):
-        obj = lawful(obj, data.draw(edits(kind)), judge())
+        by = data.draw(judges)  # a policy may change at any time
+        obj = lawful(obj, data.draw(edits(kind)), by)
     assert obj["spec"]["suspend"] is True
     assert labels(obj)[Key.QUEUE] in ("vision", "small")
 
