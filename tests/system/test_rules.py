@@ -63,7 +63,7 @@ def rig(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         yield rig
 
 
-def held(name: str, queue: str = "open", pods: int = 1, **labels: str) -> dict[str, Any]:
+def held(name: str, queue: str = "open", pods: int = 1, **labels: Any) -> dict[str, Any]:
     """A Job that nobody starts."""
     obj = job(name, queue, pods=pods)
     obj["metadata"]["labels"] |= labels
