@@ -63,7 +63,7 @@ def rig(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
         yield rig
 
 
-def held(name: str, queue: str = "open", pods: int = 1, **labels: Any) -> dict[str, Any]:
+def held(name: str, queue: str = "open", pods: int = 1, **labels: str) -> dict[str, Any]:
     """A Job that nobody starts."""
     obj = job(name, queue, pods=pods)
     obj["metadata"]["labels"] |= labels
@@ -102,7 +102,7 @@ def test_an_edit_is_warned_of_what_it_brings_about(team: Client, alice: Kubectl)
 def test_a_queue_refuses_whom_it_does_not_accept(team: Client, alice: Kubectl) -> None:
     told = refusal(create(alice, held("out", "closed", team="open")))
     assert told == ("queue closed does not accept this workload (accept policies/teams.tide:8)")
-    sent = held("sent", **{"sent-to": "closed", "team": "x"})
+    sent = held("sent", "open", 1, **{"sent-to": "closed", "team": "x"})
     del sent["metadata"]["labels"][QUEUE]
     assert refusal(create(alice, sent)) == (
         "queue closed does not accept this workload"
@@ -181,7 +181,7 @@ def test_labels_of_others_name_the_queue(team: Client, alice: Kubectl) -> None:
     assert warnings(create(alice, obj))[0].startswith("Warning: queued in open")
     assert stored(team, "theirs")["metadata"]["labels"][QUEUE] == "open"
     two = f"two labels name different queues: {QUEUE} says 'open', {OTHER} says 'closed'"
-    assert refusal(create(alice, held("both", **{OTHER: "closed"}))) == two
+    assert refusal(create(alice, held("both", "open", 1, **{OTHER: "closed"}))) == two
     for key in (QUEUE, OTHER):
         done = alice.run("label", "--overwrite", "job", "theirs", f"{key}=closed")
         assert done.returncode == 1
