@@ -17,6 +17,7 @@ from webhook.admission.rules import Rules
 from webhook.language.check import load_policy
 from webhook.model.kinds import Key
 from webhook.rehearsal.submission import PaperCluster, Submitted, submit
+from webhook.workloads.defaults import defaulted
 from webhook.workloads.objects import write_time
 
 FENCED = """
@@ -68,7 +69,7 @@ def test_a_labelled_job_comes_out_suspended_stamped_and_in_its_queue() -> None:
     ],
 )
 def test_it_is_what_the_two_calls_answer(obj: dict[str, Any]) -> None:
-    stored, first, second = building.submit(copy.deepcopy(obj))
+    stored, first, second = building.submit(defaulted(obj))
     done = on_paper(copy.deepcopy(obj))
     assert done.refusals == (first.refusals or second.refusals)
     if done.admitted:
@@ -78,7 +79,7 @@ def test_it_is_what_the_two_calls_answer(obj: dict[str, Any]) -> None:
 def test_what_no_route_names_is_left_as_it_is() -> None:
     done = on_paper(job())
     assert (done.admitted, done.queue, done.patch) == (True, None, ())
-    assert done.object == done.original == job()
+    assert done.object == done.original == defaulted(job())
 
 
 @pytest.mark.parametrize(
@@ -125,6 +126,12 @@ def test_conditions_read_the_user_and_the_groups_as_the_server_sends_them() -> N
     assert on_paper(job(), everybody).queue == "ml"
 
 
+def test_a_service_account_is_in_the_groups_of_its_namespace() -> None:
+    policy = OPEN.replace('"ml" in', '"system:serviceaccounts:ci" in')
+    assert on_paper(job(), policy, user="system:serviceaccount:ci:builder").queue == "ml"
+    assert on_paper(job(), policy, user="system:serviceaccount:cd:builder").queue is None
+
+
 def test_the_name_of_a_namespace_is_among_its_labels_and_cannot_be_claimed() -> None:
     policy = FENCED.replace('labels["team"]', 'labels["kubernetes.io/metadata.name"]')
     claims = PaperCluster({"other": {"kubernetes.io/metadata.name": "ml"}})
@@ -141,6 +148,14 @@ def test_an_object_of_another_kind_is_none_of_our_business() -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     done = on_paper(config)
     assert (done.admitted, done.queue, done.patch) == (True, None, ())
+
+
+def test_conditions_read_what_the_api_server_fills_in() -> None:
+    policy = "queue q { quota { cpu 1 } }\nroute for Job when has(object.spec.backoffLimit) to q\n"
+    sent = job()
+    assert "backoffLimit" not in sent["spec"]
+    assert on_paper(sent, policy).queue == "q"
+    assert sent == job()
 
 
 def test_system_namespaces_are_left_alone() -> None:

@@ -31,6 +31,7 @@ COMMANDS: dict[str, Entry] = {
     "test": Entry("webhook.cli.test", "Run the tests inside policy files."),
     "explain": Entry("webhook.cli.explain", "Explain the code of a problem."),
     "fmt": Entry("webhook.cli.fmt", "Put policy files into their one form."),
+    "check": Entry("webhook.cli.check", "Say what would become of manifests under a policy."),
     "lsp": Entry("webhook.cli.lsp", "Serve an editor: diagnostics, completion, rename, fixes."),
     "demo": Entry("webhook.cli.demo", "Show queues at work, on this machine, without a cluster."),
     "sandbox": Entry("webhook.cli.sandbox", "Run a small API server in memory."),

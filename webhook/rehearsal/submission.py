@@ -7,18 +7,19 @@ asks them, with the first one's patch applied in between. Nothing is decided her
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from webhook.admission.decide import Judge, mutate, validate
-from webhook.admission.decision import Decision, Refusal
+from webhook.admission.decision import NO_ACCOUNT, Account, Decision, Refusal
 from webhook.admission.knowledge import Identity, Knowledge, ParentRef, QueueNews
 from webhook.admission.review import VERSIONS, Request, read_review
 from webhook.admission.rules import Rules
 from webhook.model.json_patch import apply_patch
 from webhook.model.kinds import BUILT_IN, Object
 from webhook.model.patch import Patch
+from webhook.workloads.defaults import defaulted
 
 AUTHENTICATED = "system:authenticated"
 DEFAULT_NAMESPACE = "default"
@@ -64,7 +65,7 @@ class PaperCluster:
 class Submitted:
     """What the two admission calls made of one object.
 
-    ``original`` is the object as the API server hands it on: in its namespace, without a status;
+    ``original`` is the object as the API server hands it on: in its namespace, with all defaults and no status;
     ``object`` is what would be stored, the original where it is refused. ``queue`` None: none of our
     business, or refused before a queue was found. ``request`` is what the first call was asked.
     """
@@ -76,6 +77,7 @@ class Submitted:
     queue: str | None
     refusals: tuple[Refusal, ...]
     warnings: tuple[str, ...]
+    account: Account = NO_ACCOUNT
 
     @property
     def admitted(self) -> bool:
@@ -107,7 +109,22 @@ def submit(
     seen = request_to_create(stored, user=user, groups=groups, namespace=namespace)
     second = validate(seen, judge, now)
     told = (*first.warnings, *second.warnings)
-    return _submitted(request, stored if second.allowed else original, second, told, first.patch)
+    said = _both(first.account, second.account)
+    if not second.allowed:
+        return _submitted(request, original, replace(second, account=said), told)
+    return _submitted(request, stored, replace(second, account=said), told, first.patch)
+
+
+def _both(first: Account, second: Account) -> Account:
+    """What rules said in either call, each once: the second asks again what the first has asked."""
+    every = first + second
+    return Account(
+        every.route,
+        *(
+            tuple(dict.fromkeys(said))
+            for said in (every.sets, every.warned, every.audited, every.failed)
+        ),
+    )
 
 
 def _submitted(
@@ -118,28 +135,38 @@ def _submitted(
         request=request,
         original=request.subject,
         object=stored,
-        patch=patch if last.allowed else (),
+        patch=patch,
         queue=last.queue,
         refusals=last.refusals,
         warnings=tuple(dict.fromkeys(told)),
+        account=last.account,
     )
 
 
 def request_to_create(
     obj: Object, *, user: str, groups: Sequence[str] = (), namespace: str | None = None
 ) -> Request:
-    """The request an API server makes of a manifest; it fills in the namespace, and throws a status away.
+    """The request an API server makes of a manifest: defaults and the namespace filled in, a status thrown away.
 
     Raises BadReview where metadata is no map.
     """
     about = obj.get("metadata")
     named = about.get("namespace") if isinstance(about, Mapping) else None
     where = str(named or namespace or DEFAULT_NAMESPACE)
-    sent = {key: value for key, value in obj.items() if key != "status"}
+    groups = (*groups, *_of_service_account(user), AUTHENTICATED)
+    sent = {key: value for key, value in defaulted(obj).items() if key != "status"}
     if about is None or isinstance(about, Mapping):
         sent["metadata"] = {**(about or {}), "namespace": where}
-    raw = _raw(sent, where, user, tuple(dict.fromkeys((*groups, AUTHENTICATED))))
+    raw = _raw(sent, where, user, tuple(dict.fromkeys(groups)))
     return read_review({"apiVersion": VERSIONS[0], "kind": "AdmissionReview", "request": raw})
+
+
+def _of_service_account(user: str) -> tuple[str, ...]:
+    """The groups that the API server itself puts a service account into."""
+    match user.split(":"):
+        case ["system", "serviceaccount", namespace, _]:
+            return "system:serviceaccounts", f"system:serviceaccounts:{namespace}"
+    return ()
 
 
 def _raw(obj: Object, namespace: str, user: str, groups: tuple[str, ...]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from webhook.sandbox.players.indexes import parse_indexes
 from webhook.sandbox.resources import Object
 from webhook.sandbox.strategies.fields import condition, holds, number, section
-from webhook.sandbox.strategies.job import INDEXED, MAX_INT
+from webhook.sandbox.strategies.job import INDEXED
+from webhook.workloads.defaults import MAX_INT
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILURES = "batch.kubernetes.io/job-index-failure-count"

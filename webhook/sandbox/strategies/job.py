@@ -28,10 +28,10 @@ from webhook.sandbox.strategies.fields import (
 )
 from webhook.sandbox.strategies.job_status import validate_status_update
 from webhook.sandbox.strategies.names import label_faults
-from webhook.sandbox.strategies.pod_spec import default_pod_spec, validate_template
+from webhook.sandbox.strategies.pod_spec import validate_template
+from webhook.workloads.defaults import NON_INDEXED, default_job, default_labels
 
 INDEXED = "Indexed"
-NON_INDEXED = "NonIndexed"
 CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
 JOB_NAME = "batch.kubernetes.io/job-name"
 LEGACY = {CONTROLLER_UID: "controller-uid", JOB_NAME: "job-name"}
@@ -44,35 +44,7 @@ FIXED = (
     "successPolicy",
 )
 DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
-MAX_INT = 2**31 - 1
 MAX_INDEXED_PARALLELISM = 100_000
-
-
-def _default_labels(job: Object) -> None:
-    labels = section(job, "spec", "template", "metadata", "labels")
-    if labels and not section(job, "metadata", "labels"):
-        made(job, "metadata")["labels"] = dict(labels)
-
-
-def default_job_spec(spec: Object) -> None:
-    """Defaults that the spec of a Job and that of a Job template share."""
-    if spec.get("completions") is None and spec.get("parallelism") is None:
-        spec["completions"] = 1
-    default_backoff = MAX_INT if spec.get("backoffLimitPerIndex") is not None else 6
-    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
-    defaults: Object = {
-        "parallelism": 1,
-        "backoffLimit": default_backoff,
-        "completionMode": NON_INDEXED,
-        "suspend": False,
-        "podReplacementPolicy": replacement,
-        "manualSelector": False,
-    }
-    for key, value in defaults.items():
-        if spec.get(key) is None:
-            spec[key] = value
-    default_pod_spec(made(spec, "template", "spec"))
-    made(spec, "template", "metadata")
 
 
 def _generate_selector(job: Object) -> None:
@@ -86,17 +58,16 @@ def _generate_selector(job: Object) -> None:
 
 def prepare_create(_: Resource, job: Object) -> None:
     """Defaults; selector and template labels as soon as there is a uid, which webhooks never see."""
-    default_job_spec(made(job, "spec"))
+    default_job(job)
     if section(job, "metadata").get("uid") and not job["spec"]["manualSelector"]:
         _generate_selector(job)
-    _default_labels(job)
+        default_labels(job)
     job["status"] = {}
 
 
 def prepare_update(_: Resource, __: Object, new: Object) -> None:
     """Defaults; a selector that a write leaves out is not made again."""
-    default_job_spec(made(new, "spec"))
-    _default_labels(new)
+    default_job(new)
 
 
 def validate_create(_: Resource, job: Object) -> Iterator[Cause]:

@@ -24,40 +24,14 @@ from webhook.sandbox.strategies.fields import (
 )
 from webhook.sandbox.strategies.job import DIRECTIVES
 from webhook.sandbox.strategies.names import dns_1035_faults
+from webhook.workloads.defaults import default_jobset
 
 TOO_LONG = "JobSet name is too long, {} names generated for this JobSet will exceed 63 characters"
 FIXED = ("managedBy", "successPolicy", "failurePolicy", "startupPolicy", "network")
 
 
-def _default(jobset: Object) -> None:
-    spec = made(jobset, "spec")
-    if not isinstance(spec.get("successPolicy"), dict):
-        spec["successPolicy"] = {"operator": "All"}
-    if not isinstance(spec.get("startupPolicy"), dict):
-        spec["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
-    network = made(spec, "network")
-    for name in ("enableDNSHostnames", "publishNotReadyAddresses"):
-        if network.get(name) is None:
-            network[name] = True
-    for replicated in items(spec, "replicatedJobs"):
-        _default_replicated(replicated)
-
-
-def _default_replicated(replicated: Object) -> None:
-    if replicated.get("replicas") is None:
-        replicated["replicas"] = 1
-    if not replicated.get("groupName"):
-        replicated["groupName"] = "default"
-    job = made(replicated, "template", "spec")
-    if job.get("completionMode") is None:
-        job["completionMode"] = "Indexed"
-    pod = made(job, "template", "spec")
-    if not pod.get("restartPolicy"):
-        pod["restartPolicy"] = "OnFailure"
-
-
 def prepare_create(_: Resource, jobset: Object) -> None:
-    _default(jobset)
+    default_jobset(jobset)
     jobset.pop("status", None)
 
 

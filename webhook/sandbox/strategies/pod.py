@@ -23,11 +23,10 @@ from webhook.sandbox.strategies.fields import (
 )
 from webhook.sandbox.strategies.pod_spec import (
     containers,
-    default_pod_spec,
     default_requests,
-    fill,
     validate_pod_spec,
 )
+from webhook.workloads.defaults import default_pod_spec, fill
 
 UPDATABLE = (
     "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"

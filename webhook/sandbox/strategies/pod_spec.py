@@ -1,4 +1,4 @@
-"""Defaults and checks of a pod spec, shared by Pods, Jobs and JobSets.
+"""Checks of a pod spec, shared by Pods, Jobs and JobSets.
 
 Only what a policy or a controller can meet: container basics, tolerations, gates. Volumes, probes
 and security contexts pass unchecked.
@@ -21,22 +21,6 @@ from webhook.sandbox.strategies.fields import (
 )
 from webhook.sandbox.strategies.names import label_faults, validate_labels
 
-POD_DEFAULTS: Object = {
-    "dnsPolicy": "ClusterFirst",
-    "restartPolicy": "Always",
-    "schedulerName": "default-scheduler",
-    "terminationGracePeriodSeconds": 30,
-}
-CONTAINER_DEFAULTS: Object = {
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
-PROBE_DEFAULTS: Object = {
-    "timeoutSeconds": 1,
-    "periodSeconds": 10,
-    "successThreshold": 1,
-    "failureThreshold": 3,
-}
 QUANTITY = re.compile(
     r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?", re.ASCII
 )
@@ -48,49 +32,6 @@ _QUANTITY_TEXT = (
 def containers(spec: Object) -> list[Object]:
     """All containers, init containers first."""
     return items(spec, "initContainers") + items(spec, "containers")
-
-
-def fill(target: Object, defaults: Object) -> None:
-    """Set what is absent, null or an empty string."""
-    for key, value in defaults.items():
-        if target.get(key) in (None, ""):
-            target[key] = value
-
-
-def default_pod_spec(spec: Object) -> None:
-    """Defaults of a pod spec inside a template, in place."""
-    fill(spec, POD_DEFAULTS)
-    if not isinstance(spec.get("securityContext"), dict):
-        spec["securityContext"] = {}
-    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
-    if account:
-        spec["serviceAccountName"] = spec["serviceAccount"] = account
-    for container in containers(spec):
-        _default_container(container)
-
-
-def _default_container(container: Object) -> None:
-    image = str(container.get("image") or "")
-    latest = image.endswith(":latest") or ":" not in image.rpartition("/")[2]
-    pinned = "@" in image
-    fill(container, {"imagePullPolicy": "Always" if latest and not pinned else "IfNotPresent"})
-    fill(container, CONTAINER_DEFAULTS)
-    if not isinstance(container.get("resources"), dict):
-        container["resources"] = {}
-    for amounts in ("requests", "limits"):
-        _quantities_as_text(section(container, "resources", amounts))
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        if isinstance(container.get(probe), dict):
-            fill(container[probe], PROBE_DEFAULTS)
-    for port in items(container, "ports"):
-        fill(port, {"protocol": "TCP"})
-
-
-def _quantities_as_text(amounts: Object) -> None:
-    """A bare number is the same quantity as text; the API server always answers with text."""
-    for name, amount in amounts.items():
-        if isinstance(amount, int | float) and not isinstance(amount, bool):
-            amounts[name] = str(amount)
 
 
 def default_requests(spec: Object) -> None:

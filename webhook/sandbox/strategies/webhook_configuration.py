@@ -22,7 +22,7 @@ from webhook.sandbox.strategies.fields import (
     unsupported,
 )
 from webhook.sandbox.strategies.names import subdomain_faults
-from webhook.sandbox.strategies.pod_spec import fill
+from webhook.workloads.defaults import fill
 
 DEFAULTS: Object = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}
 CHOICES = {
