@@ -23,5 +23,5 @@ def test_kinds_are_values():
 
 def test_every_key_of_ours_bears_our_prefix():
     ours = [value for name, value in vars(Key).items() if name.isupper()]
-    assert len(ours) == len(set(ours)) == 9
+    assert len(ours) == len(set(ours)) == 11
     assert all(value.startswith(Key.PREFIX) for value in ours)

@@ -23,7 +23,7 @@ else:
         return _slotted
 
 
-__all__ = ["dataclass"]
+__all__ = ["complete", "dataclass"]
 
 _OF_THE_CLASS: Final = frozenset({"__dict__", "__weakref__"})
 _written: dict[type, dict[str, Any]] = {}
@@ -47,7 +47,7 @@ def _slotted(cls: type) -> type:
     return made
 
 
-def _complete(cls: type) -> None:
+def complete(cls: type) -> None:
     """Give a class its methods. Two threads may do so at once: each makes the same, and ``__init__`` comes last."""
     for made in cls.__mro__:
         written = _written.get(made)
@@ -64,7 +64,7 @@ def _complete(cls: type) -> None:
 
 
 def _first(self: Any, /, *args: Any, **named: Any) -> None:
-    _complete(type(self))
+    complete(type(self))
     self.__init__(*args, **named)
 
 
@@ -77,6 +77,6 @@ def _state(self: Any) -> list[Any]:
 
 
 def _restore(self: Any, state: list[Any]) -> None:
-    _complete(type(self))
+    complete(type(self))
     for name, value in zip(self.__slots__, state, strict=True):
         object.__setattr__(self, name, value)

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.editor.marked import FILE, marked, workspace
 from webhook.cli.editor.names import MESSAGES, ROLES, name_at, places
 from webhook.language import syntax
+from webhook.language.records import complete
 
 POLICY = """\
 resource gpu = nvidia.com/gpu
@@ -81,6 +82,7 @@ def _word_fields() -> set[tuple[str, str]]:
     found = set()
     names = {"Expression": object, "Literal": Literal, **vars(syntax)}
     for name, node in inspect.getmembers(syntax, inspect.isclass):
+        complete(node)
         if is_dataclass(node):
             hints = get_type_hints(node, vars(import_module(node.__module__)), names)
             found |= {(name, f.name) for f in fields(node) if "leaves.Word" in str(hints[f.name])}
@@ -93,4 +95,5 @@ def test_every_word_of_the_tree_has_a_role() -> None:
 
 def test_every_message_is_a_field_of_the_tree() -> None:
     for node, name in MESSAGES:
+        complete(getattr(syntax, node))
         assert name in {f.name for f in fields(getattr(syntax, node))}
