@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
+from typing import Final
 
 from webhook.language.flavors import read_flavors, read_priorities
 from webhook.language.kinds import KindReader
@@ -19,10 +20,10 @@ from webhook.language.lint.scenes import scene_findings
 from webhook.language.lint.style import form_findings, style_findings
 from webhook.language.names import Names, collect
 from webhook.language.obeyed import not_obeyed
-from webhook.language.parse import Parsed, parse
+from webhook.language.parse import LARGEST, Parsed, parse
 from webhook.language.policy import Policy
-from webhook.language.problems import PolicyErrors, Problem, has_errors, sorted_problems
-from webhook.language.quotas import QuotaReader, cycles
+from webhook.language.problems import PolicyErrors, Problem, has_errors, problem, sorted_problems
+from webhook.language.quotas import QuotaReader, cycles, too_deep
 from webhook.language.resources import Resources
 from webhook.language.rules import RuleReader
 from webhook.language.scene_reader import SceneReader
@@ -30,6 +31,9 @@ from webhook.language.settings import read_settings
 from webhook.language.suppress import suppressed
 from webhook.language.syntax import File, Source
 from webhook.model.queues import Quotas
+
+MOST_TOGETHER: Final = 16 * LARGEST
+"""Code points of all files together, without those that are too large by themselves."""
 
 
 def check(files: Sequence[File]) -> tuple[Policy | None, tuple[Problem, ...]]:
@@ -76,10 +80,16 @@ def _lint(
     texts: Sequence[tuple[str, str]], flaws: Sequence[Problem], *, form: bool = False
 ) -> tuple[Policy | None, tuple[Problem, ...], list[File]]:
     flawed = {flaw.span.path for flaw in flaws}
-    parsed = [
-        _not_read(path, text) if path in flawed else parse(text, path=path) for path, text in texts
-    ]
-    policy, found = lint_parsed(parsed, flaws=flaws, form=form)
+    parsed, beyond, length = list[Parsed](), list[Problem](), 0
+    for path, text in texts:
+        length += len(text) if len(text) <= LARGEST else 0
+        if path in flawed or length > MOST_TOGETHER:
+            parsed.append(_not_read(path, text))
+        else:
+            parsed.append(parse(text, path=path))
+        if not beyond and length > MOST_TOGETHER:
+            beyond.append(_too_much(parsed[-1].file.source))
+    policy, found = lint_parsed(parsed, flaws=[*flaws, *beyond], form=form)
     return policy, found, [each.file for each in parsed]
 
 
@@ -92,11 +102,19 @@ def lint_parsed(
     policy, problems = check(files)
     every = [*flaws, *(p for each in parsed for p in each.problems), *problems]
     if form:
-        flawed = {flaw.span.path for flaw in flaws}
-        every += [p for f in files if f.path not in flawed for p in form_findings(f.text, f.path)]
+        every += [
+            p for file in files if not file.unread for p in form_findings(file.text, file.path)
+        ]
     left, _ = suppressed(sorted_problems(every, paths), files)
     found = sorted_problems(left, paths)
     return (None if has_errors(found) else policy), found
+
+
+def _too_much(source: Source) -> Problem:
+    message = (
+        f"of all files together at most {MOST_TOGETHER} characters are read, so this one is not"
+    )
+    return problem("TG017", source.span(0, 0), message, help="lint the files of each cluster apart")
 
 
 def _not_read(path: str, text: str) -> Parsed:
@@ -130,6 +148,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
     priorities, default, priority_problems = read_priorities(names)
     quotas = _quotas(names, resources, files)
     cycle_problems, in_cycle = cycles(names)
+    deep = [] if in_cycle else too_deep(names)
     kinds = KindReader(names, resources, sources)
     declared = kinds.kinds()
     settings, setting_problems = read_settings(names, sources)
@@ -155,7 +174,7 @@ def _policy(files: tuple[File, ...], found: list[Problem]) -> Policy:
         not_obeyed=not_obeyed(files),
     )
     found += [*names.problems, *resources.problems, *flavor_problems, *priority_problems]
-    found += [*cycle_problems, *quotas.problems, *kinds.problems, *setting_problems]
+    found += [*cycle_problems, *deep, *quotas.problems, *kinds.problems, *setting_problems]
     found += [*rules.problems, *scenes.problems, *names.unknown_problems()]
     if not in_cycle and not names.incomplete and not has_errors(found):
         # arithmetic over a tree of which a part is missing says nothing

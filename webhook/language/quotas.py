@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from webhook.language.amounts import read_amount, read_bound
 from webhook.language.names import Member, Names
+from webhook.language.parse import DEEPEST_BLOCKS
 from webhook.language.problems import Problem, problem
 from webhook.language.queue_lines import LineReader
 from webhook.language.resources import Resources
@@ -189,6 +190,31 @@ class QuotaReader:
 
 def _of(body: Sequence[object], keyword: str) -> Iterator[Block]:
     return (part for part in body if isinstance(part, Block) and part.keyword == keyword)
+
+
+def too_deep(names: Names) -> list[Problem]:
+    """TG017 for each cohort with as many above it as nobody needs; for a tree without cycles.
+
+    What is computed over a tree goes down to its leaves and up again: a policy must not be able to exhaust that.
+    """
+    depths: dict[str, int] = {}
+    found: list[Problem] = []
+    for name in names.members:
+        way: list[str] = []
+        here: str | None = name
+        while here is not None and here in names.members and here not in depths:
+            way.append(here)
+            parent = names.members[here].parent
+            here = None if parent is None else parent.text
+        depth = depths.get(here or "", 0)
+        for above in reversed(way):
+            depth += 1
+            depths[above] = depth
+            if depth == DEEPEST_BLOCKS + 1:
+                span = names.members[above].node.name.span
+                message = f"cohorts stand at most {DEEPEST_BLOCKS} deep in each other"
+                found.append(problem("TG017", span, message))
+    return found
 
 
 def cycles(names: Names) -> tuple[list[Problem], set[str]]:

@@ -125,14 +125,16 @@ def _contradicting(
     node: Queue, queue: model.Queue, flavors: Mapping[str, model.Flavor]
 ) -> Iterator[Problem]:
     """TG310: flavors that share no resource are used together, and no node has two values of one label."""
-    groups = _groups(queue)
-    for at, left in enumerate(groups):
-        for right in groups[at + 1 :]:
-            for one in left:
-                for other in right:
-                    key = _contradiction(flavors.get(one), flavors.get(other))
-                    if key is not None:
-                        yield _no_node(node, one, other, key)
+    seen: dict[str, dict[str, str]] = {}
+    for group in _groups(queue):
+        for flavor in group:
+            other = _contradiction(flavors.get(flavor), seen)
+            if other is not None:
+                yield _no_node(node, seen[other[0]][other[1]], flavor, other[0])
+        for flavor in group:
+            nodes = flavors[flavor].nodes if flavor in flavors else {}
+            for key, value in nodes.items():
+                seen.setdefault(key, {}).setdefault(value, flavor)
 
 
 def _no_node(node: Queue, one: str, other: str, key: str) -> Problem:
@@ -142,10 +144,21 @@ def _no_node(node: Queue, one: str, other: str, key: str) -> Problem:
     return problem("TG310", node.name.span, message, notes=(note,), help=advice)
 
 
-def _contradiction(one: model.Flavor | None, other: model.Flavor | None) -> str | None:
-    if one is None or other is None:
+def _contradiction(
+    flavor: model.Flavor | None, seen: Mapping[str, Mapping[str, str]]
+) -> tuple[str, str] | None:
+    """A label of nodes and the first other value of it; ``seen`` has the flavors of groups before, by both."""
+    if flavor is None:
         return None
-    return next((k for k, v in one.nodes.items() if other.nodes.get(k, v) != v), None)
+    return next(
+        (
+            (key, other)
+            for key, value in flavor.nodes.items()
+            for other in seen.get(key, ())
+            if other != value
+        ),
+        None,
+    )
 
 
 def _groups(queue: model.Queue) -> list[list[str]]:
@@ -172,13 +185,16 @@ def _uneven(node: Queue, queue: model.Queue) -> Iterator[Problem]:
         return
     counted = {quota.flavor: _QUIETLY & quota.shares.keys() for quota in queue.quotas}
     blocks = [part for part in node.body if isinstance(part, Block)]
-    for block, quota in zip(blocks, queue.quotas, strict=False):
-        group = next(group for group in _groups(queue) if quota.flavor in group)
-        for other in group:
-            missing = counted[other] - counted[quota.flavor]
+    told = {quota.flavor: block for block, quota in zip(blocks, queue.quotas, strict=False)}
+    for group in _groups(queue):
+        first: dict[str, str] = {}
+        for flavor in group:
+            for resource in counted[flavor]:
+                first.setdefault(resource, flavor)
+        for flavor in group:
+            missing = sorted(first.keys() - counted[flavor])
             if missing:
-                yield _not_counted(block, quota.flavor, other, sorted(missing))
-                break
+                yield _not_counted(told[flavor], flavor, first[missing[0]], missing)
 
 
 def _not_counted(block: Block, flavor: str, other: str, missing: list[str]) -> Problem:

@@ -23,6 +23,8 @@ from webhook.language.syntax import Accept, Bounded, Deny, Limit, Queue, Route
 from webhook.model.quantity import Amount, format_quantity
 from webhook.model.queues import FlavorResource, Quotas
 
+_MOST_DENIES: Final = 100
+"""So many about one resource are looked at for each queue."""
 _FIXED: Final = frozenset({"namespace", "name", "user", "kind", "queue"})
 """What no set can change."""
 
@@ -125,7 +127,8 @@ def _fitting(queue: str, resource: str, amount: int) -> Facts:
 
 
 def _denying(denying: Sequence[tuple[Clause, Rule]], facts: Facts) -> Rule | None:
-    return next((deny for clause, deny in denying if covers(facts, clause)), None)
+    """The first of the first hundred that denies all of this."""
+    return next((deny for clause, deny in denying[:_MOST_DENIES] if covers(facts, clause)), None)
 
 
 def _below_the_least(

@@ -7,7 +7,8 @@ are filed under a literal that whoever is hidden must share.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from webhook.language.lint.clauses import Clause, TooMany, all_of
@@ -21,6 +22,8 @@ from webhook.language.syntax import Route
 
 _PAIRS: Final = 20_000
 """So many pairs of routes of different files are looked at; then the lint is silent."""
+_LOOKS: Final = 500_000
+"""So many earlier alternatives are compared with later ones, for those that share no literal are not filed apart."""
 Entry: TypeAlias = tuple[Clause, Rule]
 
 
@@ -107,6 +110,7 @@ class _Index:
 
     def __init__(self) -> None:
         self._filed: dict[object, list[Entry]] = defaultdict(list)
+        self._looks = _LOOKS
 
     def add(self, clause: Clause, rule: Rule) -> None:
         """File an alternative under its most telling literal."""
@@ -117,7 +121,9 @@ class _Index:
     def hiding(self, clause: Clause, facts: Facts) -> Rule | None:
         """The first earlier route that certainly matches whatever this alternative does."""
         for key in _asked(clause, facts):
-            for other, rule in self._filed.get(key, ()):
+            filed = self._filed.get(key, ())
+            for other, rule in islice(filed, max(0, self._looks)):
+                self._looks -= 1
                 if covers(facts, other):
                     return rule
         return None
@@ -165,13 +171,15 @@ def _beginnings(path: Path, texts: Sequence[str]) -> Iterator[object]:
 
 
 def _overlaps(routes: Sequence[Rule]) -> Iterator[Problem]:
-    """TG204: which comes first depends on the names of files, and the queue on which comes first."""
+    """TG204: which comes first depends on the names of files, and the queue on which comes first.
+
+    Pairs of one file or to one queue are not even walked over, for there may be millions.
+    """
     looked = 0
-    sketches = [(rule, _sketch(rule)) for rule in routes]
-    for at, (later, mine) in enumerate(sketches):
-        for earlier, theirs in sketches[:at]:
-            if earlier.node.span.path == later.node.span.path or _target(earlier) == _target(later):
-                continue
+    before: dict[str, dict[str, list[tuple[Rule, list[Sketch]]]]] = {}
+    for later in routes:
+        mine, path, target = _sketch(later), later.node.span.path, _target(later)
+        for earlier, theirs in _elsewhere(before, path, target):
             looked += 1
             if looked > _PAIRS:
                 return
@@ -181,6 +189,18 @@ def _overlaps(routes: Sequence[Rule]) -> Iterator[Problem]:
             if found is not None:
                 yield found
                 break
+        before.setdefault(path, {}).setdefault(target, []).append((later, mine))
+
+
+def _elsewhere(
+    routes: Mapping[str, Mapping[str, list[tuple[Rule, list[Sketch]]]]], path: str, target: str
+) -> Iterator[tuple[Rule, list[Sketch]]]:
+    """The routes of other files to other queues."""
+    for of, targets in routes.items():
+        if of != path:
+            for to, found in targets.items():
+                if to != target:
+                    yield from found
 
 
 Sketch: TypeAlias = dict[Path, tuple[frozenset[Constant] | None, str]]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import islice
+from typing import Final
 
 from webhook.language.lint.clauses import TooMany
 from webhook.language.lint.implication import disjoint
@@ -17,19 +18,24 @@ from webhook.language.lint.rulebook import Rule
 from webhook.language.problems import Problem, problem
 from webhook.language.syntax import Assignment, Set
 
+_LOOKS: Final = 50_000
+"""So many pairs of sets that write one path are looked at; then the lint is silent."""
 _PART = re.compile(r"\[\*\]|\[\"([^\"]*)\"\]|([^.\[\]]+)")
 
 
 def set_findings(rules: Sequence[Rule]) -> Iterator[Problem]:
     """TG208: the first in the order of the files wins, unless the two are never for one workload."""
-    sets = [rule for rule in rules if isinstance(rule.node, Set) and not rule.audit]
-    for first, second in combinations(sets, 2):
-        if _apart(first, second):
-            continue
-        for mine in _assignments(second):
-            for other in _assignments(first):
-                if parts(mine) == parts(other):
-                    yield _both(first, other, second, mine)
+    before: dict[tuple[str, ...], list[tuple[Rule, Assignment]]] = {}
+    looks = _LOOKS
+    for later in (rule for rule in rules if isinstance(rule.node, Set) and not rule.audit):
+        for mine in _assignments(later):
+            others = before.setdefault(parts(mine), [])
+            for first, other in islice(others, max(0, looks)):
+                looks -= 1
+                if first is not later and not _apart(first, later):
+                    yield _both(first, other, later, mine)
+                    break
+            others.append((later, mine))
 
 
 def _both(first: Rule, other: Assignment, second: Rule, mine: Assignment) -> Problem:
