@@ -191,6 +191,20 @@ FIRES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
+PLANNED = {0: 17, 1: 11, 2: 10, 3: 14, 4: 12, 5: 11, 6: 7, 7: 6}
+"""How many codes the design of the language gives to each group, counted from 1."""
+STRUCK: dict[str, str] = {}
+"""Codes of the design that are not built, each with the reason; their numbers are never given again."""
+
+
+def test_every_code_of_the_design_is_built_or_struck_with_a_reason() -> None:
+    planned = {f"TG{group}{n:02}" for group, many in PLANNED.items() for n in range(1, many + 1)}
+    assert len(planned) == 88
+    assert CODES.keys() | STRUCK.keys() == planned
+    assert not CODES.keys() & STRUCK.keys()
+    assert all(STRUCK.values())
+
+
 def test_only_codes_that_exist_are_tried() -> None:
     assert FIRES.keys() <= CODES.keys()
 
