@@ -3,6 +3,8 @@
 import pytest
 
 from tests.language.chunks import problems
+from webhook.language.fixes import apply
+from webhook.language.problems import has_errors
 
 QUEUE = "queue q {{\n  quota {{ cpu 1 }}\n  {}\n}}\n"
 QUOTA = "cohort c {{\n  queue q {{\n    quota {{ {} }}\n  }}\n  queue p {{ quota {{ cpu 9, memory 9Gi }} }}\n}}\n"
@@ -70,6 +72,25 @@ MISTAKES = [
     ("expect waiting due quota", TEST, "TG004", "did you mean `because`?"),
     ("route all to Q", TOP, "TG104", "did you mean `q`?"),
     ("// a comment", TOP, "TG004", "write `#`"),
+    ("cohort research", QUEUE, "TG004", "`queue NAME in research {`"),
+    ("queue a cohort c {\n  quota { cpu 1 }\n}", TOP, "TG004", "did you mean `in`?"),
+    ("cohort c", TOP, "TG005", "`cohort c { }`"),
+    ("flavor f", TOP, "TG005", "`flavor f { }`"),
+    ("nvidia.com/gpu 8 nominalQuota 4", QUOTA, "TG004", "the amount behind a resource is its quota"),
+    ("cpu 50%", QUOTA, "TG004", "write the amount itself"),
+    ("cpu 8 borrow 50%", QUOTA, "TG004", "write the amount itself"),
+    ("cpu unlimited", QUOTA, "TG004", "name a number"),
+    ("cpu 8 borrow unlimited", QUOTA, "TG004", "did you mean `any`?"),
+    ("cpu 4-8", QUOTA, "TG004", "`4 borrow 4`"),
+    ("limit cpu 4 user", QUEUE, "TG005", "write `per user`"),
+    ("limit jobs 4 namespace", QUEUE, "TG005", "write `per namespace`"),
+    ("deny \"too big\" when pods > 1 { message \"at most 1\" }", TOP, "TG015", "write `too-big`"),
+    ("deny x when requests.cpu > 64 cores { message \"at most 64\" }", TOP, "TG004", "write `64`"),
+    ("route when namespace like \"x-*\" to q", TOP, "TG004", 'write `namespace.startsWith("x-")`'),
+    ("route when user like \"*-bot\" to q", TOP, "TG004", 'write `user.endsWith("-bot")`'),
+    ("route when user like \"%bot%\" to q", TOP, "TG004", 'write `user.contains("bot")`'),
+    ("route when user like \"bot\" to q", TOP, "TG004", 'write `user == "bot"`'),
+    ("route when labels[\"a\"] contains \"x\" to q", TOP, "TG004", 'write `….contains("x")`'),
 ]  # fmt: skip
 
 
@@ -81,6 +102,35 @@ def test_a_real_mistake_comes_with_its_fix(written: str, where: str, code: str, 
     assert [(p.code, help_ in p.help) for p in found] == [(code, True)], [
         (p.code, p.message, p.help) for p in found
     ]
+
+
+FIXED = [
+    ("limit cpu 4 user", QUEUE),
+    ('deny "too big" when pods > 1 { message "at most 1" }', TOP),
+    ('deny x when requests.cpu > 64 cores { message "at most 64" }', TOP),
+    (
+        "queue a cohort q { quota { cpu 1 } }",
+        "cohort q {{ queue b {{ quota {{ cpu 1 }} }} }}\n{}\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "where"), FIXED, ids=[fixed[0] for fixed in FIXED])
+def test_the_fix_of_a_mistake_leaves_no_error(written: str, where: str) -> None:
+    text = where.format(written)
+    (found,) = problems(text)
+    assert found.fix is not None
+    left = problems(apply(text, [found.fix], "x.tide"))
+    assert not has_errors(left), left
+
+
+def test_what_looks_like_a_mistake_and_is_none_is_left_alone() -> None:
+    text = (
+        "resource cores = a.b/c\nqueue cohort { quota { cores 4 } }\n"
+        'route when pods % 2 == 1 && labels["like"].contains("x-*") to cohort\n'
+        'deny any-one when requests.cores > 64 { message "at most 64" }\n'
+    )
+    assert not has_errors(problems(text))
 
 
 def test_there_are_at_least_thirty() -> None:

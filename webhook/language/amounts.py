@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from webhook.language.problems import Fix, Problem, problem
+from webhook.language.suggest import did_you_mean
 from webhook.language.syntax import Number, Word
 from webhook.model.quantity import (
     UNITS,
@@ -101,7 +102,7 @@ def read_bound(bound: Number | Word | None, resource: str) -> int | Problem | No
         return None if bound.text == "any" else 0
     return problem(
         "TG004", bound.span, f"`{bound.text}` is not valid here",
-        help="an amount, `any` or `none`",
+        help=did_you_mean(bound.text, ("any", "none")) or "an amount, `any` or `none`",
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from lark.exceptions import UnexpectedInput
 
+from webhook.language import elsewhere
 from webhook.language.foreign import foreign as brought_along
 from webhook.language.foreign import yaml_line
 from webhook.language.habits import apart, arrow, foreign, no_name, unquoted
@@ -46,7 +47,7 @@ def explain(error: UnexpectedInput, source: Source, start: int, end: int) -> Pro
     if habit is not None:
         return habit
     if place.begins and not place.line_end:
-        return _no_statement(place)
+        return elsewhere.inside(place) or _no_statement(place)
     for question in _QUESTIONS:
         answer = question(place)
         if answer is not None:
@@ -199,8 +200,9 @@ def _not_a_name(place: Place) -> Problem | None:
         message = f"`{place.word}` is not a name"
         return problem("TG015", place.span, message, help="a name begins with a letter")
     if place.word[:1] in "\"'":
-        bare = place.word.strip("\"'")
-        fix = Fix(place.span, bare, safe=True)
+        plain = place.word.strip("\"'")
+        bare = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") or "NAME"
+        fix = Fix(place.span, bare, safe=bare == plain) if bare != "NAME" else None
         return problem(
             "TG015", place.span, "a name stands without quotes", help=f"write `{bare}`", fix=fix
         )
@@ -257,10 +259,16 @@ def _expects(place: Place) -> str:
 _QUESTIONS: Final[tuple[Callable[[Place], Problem | None], ...]] = (
     _audit,
     no_name,
+    elsewhere.unfinished,
     _broken,
     arrow,
     foreign,
     apart,
+    elsewhere.no_amount,
+    elsewhere.nominal,
+    elsewhere.member,
+    elsewhere.counted,
+    elsewhere.infix,
     _entry,
     _order,
     _missing,
