@@ -20,6 +20,9 @@ MEBIBYTES = 400
 """What a process may hold, however many inputs it saw."""
 
 KNOWN = [
+    "queue q in q { quota { cpu 1 } }\n",
+    "cohort c in q { }\nqueue q in c { quota { cpu 1 } }\n",
+    f"queue q {{ quota {{ cpu 4-{'9' * 5_000} }} }}\n",
     "set x {\n  spec.a = {\n  }\n}\n",
     'deny a when x . when {\n  message "x"\n}\n',
     "cohort c {\n  pool {\n    cpu 1 # a\n    cpu 2,to 3 # b\n  }\n}\n",

@@ -12,7 +12,7 @@ from webhook.language.place import Place
 from webhook.language.problems import Fix, Problem, problem
 
 _COUNTED: Final = re.compile(r"(?:cores?|v?cpus?|gpus?|pods?|jobs?|bytes)", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"[0-9]+")
+_NUMBER: Final = re.compile(r"[0-9]{1,12}")
 _BOUNDLESS: Final = frozenset({"unlimited", "infinite", "infinity", "inf", "any", "all", "max"})
 _SHAPES: Final = ("startsWith", "endsWith", "contains", "matches")
 _SUBJECT: Final = re.compile(

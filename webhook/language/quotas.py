@@ -199,12 +199,13 @@ def too_deep(names: Names) -> list[Problem]:
     """
     depths: dict[str, int] = {}
     found: list[Problem] = []
-    for name in names.members:
+    cohorts = {n: m for n, m in names.members.items() if isinstance(m.node, Cohort)}
+    for name in cohorts:
         way: list[str] = []
         here: str | None = name
-        while here is not None and here in names.members and here not in depths:
+        while here in cohorts and here not in depths:
             way.append(here)
-            parent = names.members[here].parent
+            parent = cohorts[here].parent
             here = None if parent is None else parent.text
         depth = depths.get(here or "", 0)
         for above in reversed(way):
