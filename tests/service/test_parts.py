@@ -44,3 +44,21 @@ async def test_what_it_still_asks_for_is_charged_to_nobody(tmp_path):
         await s.create(job("next", at=2))
         await s.until_started("r", "part", "next")
         assert s.used() == 4
+
+
+WITHOUT_LEAST = {"metadata": {"annotations": {"tidegate.dev/min-parallelism": None}}}
+"""From then on the rest is asked for in one piece, which does not fit."""
+
+
+async def test_what_it_still_asks_for_stands_in_nobodys_way(tmp_path):
+    strict = POLICY.replace("cpu 4 }", "cpu 4 }\n  order strict")
+    async with stage(tmp_path, strict) as s:
+        await s.create(job("r", at=0))
+        await s.until_started("r")
+        await s.create(elastic("part", 8, 2, at=1))
+        await s.until_started("r", "part")
+        await s.change("part", WITHOUT_LEAST)
+        await s.finish("r")
+        await s.create(job("next", at=2))
+        await s.until_started("r", "part", "next")
+        assert s.used() == 4

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from webhook.cluster.client import Client
 from webhook.cluster.errors import ApiError
@@ -39,7 +39,6 @@ ADOPTION_SECONDS = 30.0
 SLICE = 128
 """So many objects are read before others get their turn."""
 PUBLISH_SECONDS = 0.25
-GROWTH_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +249,8 @@ class Loop:
                 self._adoption.begin(uid, *self.sight.objects[uid])
                 if workload.phase is Phase.WAITING:
                     continue  # it takes its place in the line once it is stamped
-            self.core.see(workload)
+            # nobody writes growth yet, so it may neither be charged nor stand in anybody's way
+            self.core.see(replace(workload, growth=()) if workload.growth else workload)
 
     def _forget(self, uid: Uid) -> None:
         self.core.forget(uid)
@@ -280,8 +280,6 @@ class Loop:
         self._metrics.observe("tidegate_plan_seconds", time.perf_counter() - began)
         for start in plan.starts:
             self._starter.begin(start)
-        for growth in plan.growths:  # nobody writes them yet, so nobody may be charged for them
-            self.refused(growth.uid, now + GROWTH_SECONDS)
         self._wake_at(plan.again_at)
 
     def _wake_at(self, moment: float | None) -> None:

@@ -158,9 +158,8 @@ class Metrics:
         """What is in force, and since when the files are broken."""
         if revision != self._revision:
             self._gauges["tidegate_policy_info"].clear()
-            for (
-                name
-            ) in _OF_RULES:  # names of rules are the policy's: those of older ones leave no series
+            # names of rules are the policy's: those of older ones leave no series
+            for name in _OF_RULES:
                 self._counters[name].clear()
             self._revision = revision
         self.set("tidegate_policy_info", 1, revision)

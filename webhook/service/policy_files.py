@@ -59,14 +59,19 @@ def _below(root: str) -> Iterator[str]:
             Path(root).stat()
             yield root
             return
-        below = sorted(_walk(root), key=lambda path: os.fsencode(os.path.relpath(path, root)))
+        below = sorted(
+            files_in(root, (SUFFIX,)), key=lambda path: os.fsencode(os.path.relpath(path, root))
+        )
     except OSError as error:
         raise Unreadable(_why(error, root)) from error
     yield from below
 
 
-def _walk(root: str) -> Iterator[str]:
-    """Folders are entered once each, so that a link to a parent ends."""
+def files_in(root: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """The files below a folder whose names end so, in no order; hidden ones are passed over.
+
+    Folders are entered once each, so that a link to a parent ends. Raises OSError.
+    """
     entered: set[str] = set()
     waiting = [root]
     while waiting:
@@ -81,7 +86,7 @@ def _walk(root: str) -> Iterator[str]:
                     continue
                 if entry.is_dir():
                     waiting.append(entry.path)
-                elif entry.name.endswith(SUFFIX):
+                elif entry.name.endswith(endings):
                     yield entry.path
 
 

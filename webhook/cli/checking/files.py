@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from webhook.rehearsal.manifests import MOST_CHARACTERS, BadManifests, Manifest, read_manifests
+from webhook.service.policy_files import files_in
 
 STDIN: Final = "-"
-SUFFIXES: Final = (".json", ".yaml", ".yml")
+ENDINGS: Final = (".json", ".yaml", ".yml")
 """Of the files that are read in a folder, as kubectl has it; a file that is named may be called anything."""
 
 
@@ -51,27 +51,7 @@ def _below(root: str) -> Iterator[str]:
     if root == STDIN or not Path(root).is_dir():
         yield root
         return
-    yield from sorted(_walk(root))
-
-
-def _walk(root: str) -> Iterator[str]:
-    """Folders are entered once each, so that a link to a parent ends; hidden ones are passed over."""
-    entered: set[str] = set()
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        real = os.path.realpath(folder)
-        if real in entered:
-            continue
-        entered.add(real)
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_dir():
-                    waiting.append(entry.path)
-                elif entry.name.lower().endswith(SUFFIXES):
-                    yield entry.path
+    yield from sorted(files_in(root, ENDINGS))
 
 
 def _read(path: str) -> tuple[Manifest, ...]:
