@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,9 +20,7 @@ from webhook.cli.trials.results import FORMATS, Results, renderer
 if TYPE_CHECKING:
     from webhook.cli.reports.report import Report
     from webhook.language.policy import Policy
-    from webhook.language.scenes import Scene
     from webhook.language.syntax import File
-    from webhook.model.kinds import Object
     from webhook.service.policy_files import PolicyFile
 
 
@@ -129,31 +126,12 @@ def _show_lint(report: Report, form: str) -> None:
 
 
 def _results(policy: Policy, linted: _Linted, text: str, *, covering: bool) -> Results:
+    from webhook.cli.trials.submitted import read_submitted
     from webhook.rehearsal.trials import try_all
 
-    trials = try_all(policy, linted.files, _submitted, name_contains=text)
+    trials = try_all(policy, linted.files, read_submitted, name_contains=text)
     report = linted.report
     return Results(trials, report.sources, report.paths, covering, report.color, _has_marks())
-
-
-def _submitted(scene: Scene) -> Object:
-    """The one object in the file of a submission, whose path is relative to the policy file."""
-    from webhook.rehearsal.manifests import BadManifests, read_manifests
-    from webhook.rehearsal.trials import BadFile
-
-    folder = Path(scene.place.rpartition(":")[0]).parent
-    path = folder / (scene.submission.file or "")
-    try:
-        manifests = read_manifests(str(path), path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    except UnicodeDecodeError as error:
-        raise BadFile(f"{path} is not UTF-8") from error
-    except BadManifests as error:
-        raise BadFile(error.flaws[0].text) from error
-    if len(manifests) != 1:
-        raise BadFile(f"{path} has {len(manifests)} objects, a test submits one")
-    return manifests[0].object
 
 
 def _colorful() -> bool:

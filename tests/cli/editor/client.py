@@ -12,7 +12,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[3]
 ABILITIES = {
-    "workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}},
+    "workspace": {
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "codeLens": {"refreshSupport": True},
+    },
     "textDocument": {"publishDiagnostics": {"versionSupport": True, "relatedInformation": True}},
 }
 
@@ -31,6 +34,7 @@ class Client:
         self._number = 0
         self._versions: dict[str, int] = {}
         self.registered: list[str] = []
+        self.asked: list[str] = []
         self.notified: list[dict[str, Any]] = []
 
     def request(self, method: str, params: Any = None) -> Any:
@@ -101,6 +105,15 @@ class Client:
                     return found
             self._take()
 
+    def save(self, uri: str) -> None:
+        """Tell that a file was saved."""
+        self.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+
+    def lenses(self, uri: str) -> list[tuple[int, str]]:
+        """Line and title of what stands above the lines of a file."""
+        found = self.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
+        return [(each["range"]["start"]["line"], each["command"]["title"]) for each in found]
+
     def shut_down(self) -> None:
         """End in good order."""
         self.request("shutdown")
@@ -120,7 +133,9 @@ class Client:
         assert length, "the server is gone"
         message: dict[str, Any] = json.loads(self._out.read(length))
         if "method" in message and "id" in message:
-            self.registered += [each["method"] for each in message["params"]["registrations"]]
+            asked = message.get("params") or {}
+            self.registered += [each["method"] for each in asked.get("registrations", ())]
+            self.asked.append(message["method"])
             self._send({"id": message["id"], "result": None})
         elif "method" in message:
             self.notified.append(message)

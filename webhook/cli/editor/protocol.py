@@ -14,12 +14,15 @@ from pygls import uris
 from webhook.cli.editor.completion import Offer, Offers
 from webhook.cli.editor.fixes import fix_of
 from webhook.cli.editor.hover import Hover
+from webhook.cli.editor.lens import Lens
 from webhook.cli.editor.positions import Place, offset_of, place_of
 from webhook.cli.editor.workspace import Workspace
 from webhook.language.problems import Fix, Problem, Severity
 from webhook.language.syntax import Span
 
 SOURCE: Final = "tidegate"
+RUN_TESTS: Final = "tidegate.runTests"
+"""A command of ours; its one argument is the address of a file of the policy."""
 _MOST_FIXES: Final = 20
 """An editor may ask for those of a whole file; some have to be tried first."""
 _SEVERITIES: Final = {
@@ -107,6 +110,11 @@ class Writer:
         """Every offer, replacing the word at the cursor."""
         where = self.between(path, offers.start, offset)
         return types.CompletionList(False, [_item(offer, where) for offer in offers.items])
+
+    def lens(self, found: Lens) -> types.CodeLens:
+        """A line above a test; who clicks on it runs the tests of the policy."""
+        command = types.Command(found.title, RUN_TESTS, arguments=[uri_of(found.span.path)])
+        return types.CodeLens(self.range(found.span), command=command)
 
     def edit(self, changes: Iterable[Fix]) -> types.WorkspaceEdit:
         """Changes in any number of files."""

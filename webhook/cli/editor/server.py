@@ -20,13 +20,16 @@ from pygls.protocol import json_rpc
 from webhook import __version__
 from webhook.cli.editor.completion import complete
 from webhook.cli.editor.hover import hover
+from webhook.cli.editor.lens import lenses, run_tests, summary
 from webhook.cli.editor.names import Use, name_at, places
-from webhook.cli.editor.protocol import Writer, path_of, uri_of
+from webhook.cli.editor.protocol import RUN_TESTS, Writer, path_of, uri_of
 from webhook.cli.editor.rename import Refused, rename
 from webhook.cli.editor.roots import Texts, read_texts, root_of
 from webhook.cli.editor.workspace import Workspace, read_workspace
 from webhook.language.format import NotProven, format_text
 from webhook.language.policy import Policy
+from webhook.language.problems import Problem
+from webhook.rehearsal.trials import Trials
 
 DEBOUNCE_SECONDS: Final = 0.15
 REQUEST_FAILED: Final = -32803
@@ -43,7 +46,15 @@ class _Root:
     shown: set[str] = field(default_factory=set)
     """Files that have diagnostics in the editor."""
     trouble: str = ""
+    trials: tuple[Workspace, Trials | None] | None = None
+    """The tests as they ended, and the texts they were run on."""
     timer: asyncio.TimerHandle | None = None
+
+    def unmet(self) -> tuple[Problem, ...]:
+        """What the tests of these very texts found."""
+        if self.trials is None or self.trials[0] is not self.workspace or self.trials[1] is None:
+            return ()
+        return self.trials[1].problems
 
 
 class Server(LanguageServer):
@@ -71,6 +82,30 @@ class Server(LanguageServer):
     def last_policy(self, uri: str) -> Policy | None:
         """The last policy without errors."""
         return self._roots[self._root(path_of(uri))].last
+
+    def trials(self, uri: str) -> Trials | None:
+        """The policy's tests as they end now; None where nobody has run them since the last change."""
+        root = self._root(path_of(uri))
+        tried = self._roots[root].trials
+        return tried[1] if tried is not None and tried[0] is self._read(root) else None
+
+    async def run_tests(self, uri: str) -> str:
+        """Run all tests of the policy of a file, and show what does not hold; returns how they ended, in a line."""
+        root = self._root(path_of(uri))
+        workspace = self._read(root)
+        trials = await asyncio.to_thread(run_tests, workspace)
+        state = self._roots[root]
+        if state.workspace is workspace:  # else somebody has gone on typing
+            state.trials = (workspace, trials)
+            self._publish(root)
+            self._refresh_lenses()
+        return summary(trials)
+
+    def _refresh_lenses(self) -> None:
+        of_workspace = self.client_capabilities.workspace
+        lens = of_workspace.code_lens if of_workspace is not None else None
+        if lens is not None and lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     @property
     def _encoding(self) -> object:
@@ -117,7 +152,7 @@ class Server(LanguageServer):
         writer = Writer(workspace, str(getattr(self._encoding, "value", self._encoding)))
         found: dict[str, list[types.Diagnostic]] = {path: [] for path in state.shown}
         found |= {path: [] for path in self._buffers(root)}
-        for each in writer.workspace.problems:
+        for each in [*workspace.problems, *state.unmet()]:
             found.setdefault(each.span.path, []).append(writer.diagnostic(each))
         for path, diagnostics in found.items():
             uri = uri_of(path)
@@ -156,6 +191,7 @@ def make_server() -> Server:
     _answer_about_names(server)
     _offer_changes(server)
     _format(server)
+    _run_tests(server)
     return server
 
 
@@ -192,8 +228,9 @@ def _follow_disk(server: Server) -> None:
         ls.disk_changed()
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+    async def saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         ls.changed(params.text_document.uri, at_once=True)
+        await ls.run_tests(params.text_document.uri)
 
 
 def _answer_about_places(server: Server) -> None:
@@ -254,6 +291,18 @@ def _offer_changes(server: Server) -> None:
         writer, path = ls.read(params.text_document.uri)
         start = writer.offset(path, params.range.start)
         return list(writer.actions(path, start, writer.offset(path, params.range.end)))
+
+
+def _run_tests(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def above_tests(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        writer, path = ls.read(uri)
+        return [writer.lens(each) for each in lenses(writer.workspace, path, ls.trials(uri))]
+
+    @server.command(RUN_TESTS)
+    async def run(ls: Server, uri: str) -> str:
+        return await ls.run_tests(uri)
 
 
 class _At(Protocol):
