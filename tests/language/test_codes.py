@@ -55,6 +55,17 @@ def tree(line: str, *lines: str) -> str:
     )
 
 
+def lending(words: str, others: str = "", preempts: tuple[str, ...] = ()) -> str:
+    """A tree of `p`, that lends, and `q`."""
+    queues = {"p": words, "q": others}
+    lines = dict.fromkeys(preempts, "preempt any from borrowers")
+    return "".join((
+        "cohort c {\n",
+        *(f"  queue {n} {{\n  quota {{ cpu 1 {w} }}\n{lines.get(n, '')}\n}}\n" for n, w in queues.items()),
+        "}\n",
+    ))  # fmt: skip
+
+
 FIRES: dict[str, tuple[str, str]] = {
     "TG001": ("# bell \x07\n" + Q, "# bell\n" + Q),
     "TG002": ("queue\u00a0q { quota { cpu 1 } }\n", Q),
@@ -102,7 +113,7 @@ FIRES: dict[str, tuple[str, str]] = {
         "queue q { quota { cpu 1 borrow 2 } }\n",
         "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 } }\n}\n",
     ),
-    "TG304": ("cohort c { queue q { quota { cpu 1 lend 2 } } }\n", "cohort c { queue q { quota { cpu 1 lend 1 } } }\n"),
+    "TG304": (lending("lend 2"), lending("lend 1")),
     "TG305": (
         "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 lend none } }\n}\n",
         "cohort c {\n  queue q { quota { cpu 1 borrow 2 } }\n  queue p { quota { cpu 1 lend 1 } }\n}\n",
@@ -134,6 +145,7 @@ FIRES: dict[str, tuple[str, str]] = {
         'flavor f {\n  node "a" = "b"\n  node "a" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
         'flavor f {\n  node "a" = "b"\n  node "d" = "c"\n}\nqueue q { quota f { cpu 1 } }\n',
     ),
+    "TG315": (lending("lend 1", "borrow none"), lending("lend 1", "borrow 1")),
     "TG401": (inside("limit cpu 1 per user"), inside("limit cpu 500m per user")),
     "TG402": (
         inside("limit cpu 100m per user") + rule("requests.cpu < quantity('500m')"),
@@ -166,6 +178,10 @@ FIRES: dict[str, tuple[str, str]] = {
         "kind MyJob {\n" + KIND + inside("ready within 5m") + "route for MyJob to q\n",
         "kind MyJob {\n" + KIND + inside("ready within 5m") + "route for Job to q\n",
     ),
+    "TG413": (
+        lending("lend 1", preempts=("q",)),
+        lending("lend 1", preempts=("q", "p")),
+    ),
     "TG501": (rule("requests.memory > 64Gi"), rule("requests.memory > quantity('64Gi')")),
     "TG502": (rule("has(object.spec.paralelism)"), rule("has(object.metadata.labels)")),
     "TG503": (rule("pods"), rule("pods > 0")),
@@ -191,15 +207,15 @@ FIRES: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-PLANNED = {0: 17, 1: 11, 2: 10, 3: 14, 4: 12, 5: 11, 6: 7, 7: 6}
-"""How many codes the design of the language gives to each group, counted from 1."""
+PLANNED = {0: 17, 1: 11, 2: 10, 3: 15, 4: 13, 5: 11, 6: 7, 7: 6}
+"""How many codes the design of the language gives to each group, counted from 1; 315 and 413 came while building."""
 STRUCK: dict[str, str] = {}
 """Codes of the design that are not built, each with the reason; their numbers are never given again."""
 
 
 def test_every_code_of_the_design_is_built_or_struck_with_a_reason() -> None:
     planned = {f"TG{group}{n:02}" for group, many in PLANNED.items() for n in range(1, many + 1)}
-    assert len(planned) == 88
+    assert len(planned) == 90
     assert CODES.keys() | STRUCK.keys() == planned
     assert not CODES.keys() & STRUCK.keys()
     assert all(STRUCK.values())

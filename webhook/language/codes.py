@@ -102,6 +102,7 @@ _WARNINGS = {
     "TG311": "bytes without a unit beside siblings with one",
     "TG312": "resource a queue names but can never give",
     "TG313": "`pool` that no queue can use",
+    "TG315": "`lend` that nobody can use",
     "TG401": "`limit` that can never bind",
     "TG402": "`limit` below the least that is allowed in",
     "TG404": "`preempt` line that can find nobody",
@@ -112,6 +113,7 @@ _WARNINGS = {
 _STYLE = {
     "TG309": "alternatives count different resources",
     "TG409": "`prefer` that says nothing in a queue with one flavor",
+    "TG413": "queue that lends and has no line to take it back",
     "TG605": "rule without a test",
     "TG607": "test that can pass by accident",
     "TG701": "not in canonical form",

@@ -220,3 +220,35 @@ def test_files_that_overlap_are_told_with_a_workload_of_both() -> None:
 def test_thousands_of_routes_take_no_time_worth_naming() -> None:
     routes = "".join(f'route when namespace == "n{n}" && pods > {n} to q\n' for n in range(2_000))
     assert problems(QUEUES + routes) == ()
+
+
+LENT = """
+cohort top {
+  cohort left {
+    pool { cpu 1 borrow none lend 1 }   ### LEFT
+    queue a { quota { cpu 1 lend 1 } }  ### A
+    queue b { quota { cpu 1 } }
+  }
+  queue c { quota { cpu 1 RIGHT } }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "found"),
+    [("", set()), ("borrow none", {4})],
+)
+def test_what_is_lent_is_used_by_the_other_side_alone(right: str, found: set[int]) -> None:
+    """`a` lends to `b` although their cohort borrows nothing; the cohort's pool has `c` alone to lend to."""
+    text = LENT.replace("RIGHT", right)
+    assert {
+        text[: p.span.start].count("\n") + 1 for p in problems(text) if p.code == "TG315"
+    } == found
+
+
+def test_lending_of_many_is_looked_at_once_each() -> None:
+    queues = "".join(
+        f"  queue q{n} {{ quota {{ cpu 1 borrow none lend 1 }} }}\n" for n in range(3_000)
+    )
+    found = [p for p in problems(f"cohort c {{\n{queues}}}\n") if p.code == "TG315"]
+    assert len(found) > 1

@@ -29,7 +29,7 @@ cohort top {
 cohort c {
   cap { memory 2Gi }               ### TG307 "queue `a` owns 3Gi, more than this cap lets all together hold"
   queue a { quota { memory 3Gi lend 4Gi } }   ### TG304 "`lend 4Gi`, but there is only 3Gi to lend"
-  queue b { quota { memory 2048 } }           ### TG014 "2048 bytes of memory"
+  queue b { quota { memory 2048, cpu 1 } }    ### TG014 "2048 bytes of memory"
   cohort d {
     pool { cpu 1 lend 5 }          ### TG304 "`lend 5`, but there is only 4 to lend"
     queue e { quota { cpu 3, memory 0 } }

@@ -56,12 +56,32 @@ class Capacity:
         leaves = self.lendable(name, what) - self.kept(name, what)
         return max(0, self.potential(parent, what) - leaves)
 
-    def tree(self, name: str) -> tuple[str, ...]:
-        """Every queue of the tree it stands in."""
+    def names(self, name: str, what: FlavorResource) -> bool:
+        """Whether the node has an entry of its own for it."""
+        return what in self._shares[name]
+
+    def above(self, name: str) -> Iterator[str]:
+        """The cohorts above a node, from below."""
         while (parent := _parent(self._nodes[name])) is not None:
             name = parent
-        node = self._nodes[name]
-        return (name,) if isinstance(node, Queue) else tuple(self.queues_below(name))
+            yield name
+
+    def root(self, name: str) -> str:
+        """The top of the tree it stands in."""
+        return [name, *self.above(name)][-1]
+
+    def is_queue(self, name: str) -> bool:
+        """Whether it is a queue, and no cohort."""
+        return isinstance(self._nodes[name], Queue)
+
+    def members(self, cohort: str) -> list[str]:
+        """What stands directly below it."""
+        return self._children[cohort]
+
+    def tree(self, name: str) -> tuple[str, ...]:
+        """Every queue of the tree it stands in."""
+        root = self.root(name)
+        return (root,) if self.is_queue(root) else tuple(self.queues_below(root))
 
     def queues_below(self, name: str) -> Iterator[str]:
         """Every queue below a cohort."""

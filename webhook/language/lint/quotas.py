@@ -10,24 +10,17 @@ from typing import Final, NamedTuple
 
 from webhook.language.amounts import read_amount
 from webhook.language.lint.capacity import Capacity
+from webhook.language.lint.entries import Entry, read_entries
+from webhook.language.lint.lending import lending_findings
 from webhook.language.names import Names
 from webhook.language.problems import Fix, Problem, problem
-from webhook.language.syntax import Block, Cohort, Number, Queue, Share
+from webhook.language.syntax import Cohort, Number, Queue
 from webhook.model.quantity import NANO, format_quantity, in_bytes
-from webhook.model.queues import DEFAULT_FLAVOR, FlavorResource, Quotas
+from webhook.model.queues import Quotas
 
 SMALLEST_SENSIBLE: Final = 2**20 * NANO
 _MILLION: Final = 2**20
 """So many times more than a sibling is a unit that was forgotten, and no other size."""
-
-
-class _Entry(NamedTuple):
-    """One entry of a block, where it stands and what it is about."""
-
-    node: Queue | Cohort
-    block: Block
-    share: Share
-    what: FlavorResource
 
 
 class _Sized(NamedTuple):
@@ -39,12 +32,13 @@ class _Sized(NamedTuple):
 
 def quota_findings(names: Names, quotas: Quotas, aliases: Mapping[str, str]) -> tuple[Problem, ...]:
     """Every finding of this module."""
-    entries = list(_entries(names, aliases))
+    entries = tuple(read_entries(names, aliases))
     capacity = Capacity(quotas)
     return (
         *_tiny(entries),
         *_without_unit(names, entries),
         *_lends_more(entries, capacity),
+        *lending_findings(entries, capacity, quotas),
         *_borrows_nothing(entries, capacity),
         *_never_given(entries, capacity),
         *_useless_pools(entries, capacity, quotas),
@@ -53,18 +47,7 @@ def quota_findings(names: Names, quotas: Quotas, aliases: Mapping[str, str]) -> 
     )
 
 
-def _entries(names: Names, aliases: Mapping[str, str]) -> Iterator[_Entry]:
-    for member in names.members.values():
-        for part in member.node.body:
-            if isinstance(part, Block):
-                flavor = part.flavor.text if part.flavor else DEFAULT_FLAVOR
-                for share in part.shares:
-                    name = share.resource.text
-                    what = FlavorResource(flavor, aliases.get(name, name))
-                    yield _Entry(member.node, part, share, what)
-
-
-def _tiny(entries: Iterable[_Entry]) -> Iterator[Problem]:
+def _tiny(entries: Iterable[Entry]) -> Iterator[Problem]:
     """TG014: nobody means a hundred bytes."""
     for entry in entries:
         numbers = (entry.share.amount, entry.share.borrow, entry.share.lend)
@@ -83,7 +66,7 @@ def _bytes(amount: int) -> str:
     return "one byte" if amount == NANO else f"{amount // NANO} bytes"
 
 
-def _without_unit(names: Names, entries: Sequence[_Entry]) -> Iterator[Problem]:
+def _without_unit(names: Names, entries: Sequence[Entry]) -> Iterator[Problem]:
     """TG311: every sibling has a unit and a million times more."""
     families: dict[tuple[str, str], list[_Sized]] = {}
     for entry in entries:
@@ -101,7 +84,7 @@ def _without_unit(names: Names, entries: Sequence[_Entry]) -> Iterator[Problem]:
                 yield _bare(each, nearest, resource)
 
 
-def _sized(entry: _Entry) -> Iterator[_Sized]:
+def _sized(entry: Entry) -> Iterator[_Sized]:
     """The amounts of an entry that is about bytes, without those that TG014 is about."""
     for number in (entry.share.amount, entry.share.borrow, entry.share.lend):
         if isinstance(number, Number) and in_bytes(entry.what.resource):
@@ -126,7 +109,7 @@ def _apart(one: int, other: int) -> float:
     return max(one, other) / min(one, other)
 
 
-def _lends_more(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
+def _lends_more(entries: Iterable[Entry], capacity: Capacity) -> Iterator[Problem]:
     """TG304: what is not there cannot be lent."""
     for entry in entries:
         lend = entry.share.lend
@@ -140,7 +123,7 @@ def _lends_more(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Probl
             yield problem("TG304", lend.span, message, help="write `lend any` for all of it")
 
 
-def _borrows_nothing(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
+def _borrows_nothing(entries: Iterable[Entry], capacity: Capacity) -> Iterator[Problem]:
     """TG305: the words say that it may borrow, and there is nobody who could lend."""
     for entry in entries:
         borrow = entry.share.borrow
@@ -154,9 +137,9 @@ def _borrows_nothing(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[
             yield problem("TG305", borrow.span, message, help=advice)
 
 
-def _never_given(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Problem]:
+def _never_given(entries: Iterable[Entry], capacity: Capacity) -> Iterator[Problem]:
     """TG312: the queue names a resource, and has none of it on any flavor, not even borrowed."""
-    named: dict[tuple[str, str], list[_Entry]] = {}
+    named: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if isinstance(entry.node, Queue):
             key = (entry.node.name.text, entry.what.resource)
@@ -170,7 +153,7 @@ def _never_given(entries: Iterable[_Entry], capacity: Capacity) -> Iterator[Prob
 
 
 def _useless_pools(
-    entries: Sequence[_Entry], capacity: Capacity, quotas: Quotas
+    entries: Sequence[Entry], capacity: Capacity, quotas: Quotas
 ) -> Iterator[Problem]:
     """TG313: a queue uses only flavors that its own quotas name."""
     used = {(e.node.name.text, e.what) for e in entries if isinstance(e.node, Queue)}
@@ -184,7 +167,7 @@ def _useless_pools(
             yield problem("TG313", entry.share.resource.span, message, help=advice)
 
 
-def _caps(entries: Iterable[_Entry], capacity: Capacity, quotas: Quotas) -> Iterator[Problem]:
+def _caps(entries: Iterable[Entry], capacity: Capacity, quotas: Quotas) -> Iterator[Problem]:
     for entry in entries:
         name, cap = entry.node.name.text, read_amount(entry.share.amount, entry.what.resource)
         if entry.block.keyword != "cap" or not isinstance(cap, int) or name not in quotas.cohorts:
@@ -196,14 +179,14 @@ def _caps(entries: Iterable[_Entry], capacity: Capacity, quotas: Quotas) -> Iter
             yield from _starves(entry, cap, capacity, quotas)
 
 
-def _never_binds(entry: _Entry, most: int) -> Problem:
+def _never_binds(entry: Entry, most: int) -> Problem:
     """TG306: all that is below can never hold that much."""
     shown = format_quantity(most, entry.what.resource)
     message = f"this cap never binds: all below `{entry.node.name.text}` can hold at most {shown}"
     return problem("TG306", entry.share.amount.span, message, help="lower it, or remove the line")
 
 
-def _starves(entry: _Entry, cap: int, capacity: Capacity, quotas: Quotas) -> Iterator[Problem]:
+def _starves(entry: Entry, cap: int, capacity: Capacity, quotas: Quotas) -> Iterator[Problem]:
     """TG307: one member alone was promised more."""
     for queue in capacity.queues_below(entry.node.name.text):
         own = capacity.share(queue, entry.what).nominal
@@ -214,7 +197,7 @@ def _starves(entry: _Entry, cap: int, capacity: Capacity, quotas: Quotas) -> Ite
             yield problem("TG307", entry.share.amount.span, message, notes=(note,))
 
 
-def _unused_flavors(names: Names, entries: Iterable[_Entry]) -> Iterator[Problem]:
+def _unused_flavors(names: Names, entries: Iterable[Entry]) -> Iterator[Problem]:
     """TG308: a flavor no quota names is never used."""
     used = {entry.what.flavor for entry in entries if entry.block.keyword != "cap"}
     for name, flavor in names.flavors.items():
